@@ -25,7 +25,7 @@ FPS = 24
 DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
 LAMPS = (staging.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), staging.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
 AGX = ("AgX", "AgX - Medium High Contrast")
-STUDIO = staging.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=3, view=AGX)
+STUDIO = staging.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=12, view=AGX)
 _RADIUS_SCALE = 1.35
 
 

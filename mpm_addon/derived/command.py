@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arguments import frame_range, thread_count
 from ..core.errors import Cancelled, MpmError
@@ -14,7 +14,9 @@ from ..storage.cache import Cache, open_cache
 from ..storage.surfaces import remove_surfaces
 from ..terminal import duration, print_json
 from .settings import SurfaceSettings
-from .surface_job import SurfaceJob
+
+if TYPE_CHECKING:
+    from .surface_job import SurfaceJob
 
 SURFACE = "surface"
 _LOW_PRIORITY = 10
@@ -42,7 +44,9 @@ def _add_setting(derive: argparse.ArgumentParser, declared: Parameter) -> None:
     flag = f"--{declared.name.replace('_', '-')}"
     default = "by quality" if declared.default is None else declared.default
     words = declared.help.replace("%", "%%") + (f" (default: {default})" if default != "" else "")
-    if declared.choices:
+    if declared.kind == "flag":
+        derive.add_argument(flag, action=argparse.BooleanOptionalAction, default=declared.default, help=words)
+    elif declared.choices:
         derive.add_argument(flag, choices=declared.choices, default=declared.default, help=words)
     else:
         derive.add_argument(
@@ -88,7 +92,10 @@ def settings_of(options: argparse.Namespace) -> SurfaceSettings:
     return SurfaceSettings(**{declared.name: getattr(options, declared.name) for declared in parameters_of(SurfaceSettings)})
 
 
-def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> SurfaceJob:
+def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> "SurfaceJob":
+    # distances from colliders need numba, which `doctor` and `info` must do without
+    from .surface_job import SurfaceJob
+
     return SurfaceJob(
         cache,
         settings_of(options),
@@ -100,7 +107,7 @@ def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, An
     )
 
 
-def _failure(error: BaseException, job: SurfaceJob | None) -> MpmError:
+def _failure(error: BaseException, job: "SurfaceJob | None") -> MpmError:
     if isinstance(error, MpmError):
         return error
     if isinstance(error, KeyboardInterrupt):

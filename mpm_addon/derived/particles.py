@@ -56,6 +56,7 @@ class Plan:
     """What the surfaces of a cache consist of.
 
     Attributes:
+        scene: the scene.
         groups: the meshes.
     """
 
@@ -66,9 +67,9 @@ class Plan:
             raise CacheError(
                 "is two-dimensional, so its particles have no surface", "use a three-dimensional scene", subject=str(cache.folder)
             )
-        scene = read_scene(cache.takes[-1].folder / SCENE)
-        self.groups = groups_of(scene, settings)
-        self._spacing = scene.solver.grid_spacing / _USUAL_PER_CELL ** (1 / 3)
+        self.scene = read_scene(cache.takes[-1].folder / SCENE)
+        self.groups = groups_of(self.scene, settings)
+        self._spacing = self.scene.solver.grid_spacing / _USUAL_PER_CELL ** (1 / 3)
         self._names = settings.attribute_names
 
     @property

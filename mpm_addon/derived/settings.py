@@ -89,6 +89,9 @@ class SurfaceSettings:
         },
         help="Which materials get a surface",
     )
+    meet_colliders: bool = parameter(
+        True, help="Extend the surface to colliders and walls that it touches, so that there is no gap between water and a glass"
+    )
     attributes: str = parameter(
         "",
         help="Attributes for shaders, separated by commas (empty for velocity, age, emitter, material and painted values)",
@@ -113,5 +116,5 @@ class SurfaceSettings:
         """A hash that is equal for all settings that produce the same surface."""
         recipe = self.recipe
         voxel = recipe.voxel if self.voxel_size is None else f"{self.voxel_size:.6g} m"
-        decided = [_VERSION, voxel, *recipe[1:], self.meshes, self.include, self.attribute_names]
+        decided = [_VERSION, voxel, *recipe[1:], self.meshes, self.include, self.meet_colliders, self.attribute_names]
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]

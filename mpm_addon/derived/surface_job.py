@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.errors import CacheError, Cancelled, MpmError
 from ..core.messages import Action, Message
@@ -15,7 +15,9 @@ from ..storage.disk import free_space
 from ..storage.status import read_status
 from ..storage.surface_file import Origin, Piece, Surface, write_surface
 from ..storage.surfaces import State, refuse_link, source_of, state_of, surface_path
+from .boundaries import Boundaries, Poses
 from .forecast import Forecast, forecast
+from .meeting import extended, fitted
 from .particles import Cloud, Plan
 from .process import Reconstructor
 from .settings import SurfaceSettings
@@ -27,6 +29,20 @@ OnEvent = Callable[[Event], None]
 _MOST_TRIANGLES = 100_000_000
 # Seconds between checks for new frames of a bake.
 _PAUSE = 0.2
+
+
+class Task(NamedTuple):
+    """A surface to be made.
+
+    Attributes:
+        moment: its frame.
+        poses: of the dynamic colliders then, world from local (4, 4), by name.
+        clouds: the particles of each mesh.
+    """
+
+    moment: Moment
+    poses: Poses
+    clouds: list[Cloud]
 
 
 class SurfaceJob:
@@ -67,6 +83,7 @@ class SurfaceJob:
         self._listener = listener
         self._wanted = wanted_moments(cache, frames)
         self._plan = Plan(cache, settings)
+        self._boundaries = Boundaries(self._plan.scene if settings.meet_colliders else None)
         self._missing = [moment for moment in self._wanted if state_of(cache, moment, settings.hash) is not State.MADE]
         self._done = len(self._wanted) - len(self._missing)
         self._made, self._started = 0, time.monotonic()
@@ -110,21 +127,21 @@ class SurfaceJob:
 
     def _make(self, process: Reconstructor) -> None:
         """Make one frame while the next is read and the last is written."""
-        made: tuple[Moment, list[tuple[Piece, float]]] | None = None
+        made: tuple[Task, list[tuple[Piece, float]]] | None = None
         following = self._prepared(self._missing)
         current = next(following, None)
         while current is not None:
-            moment, clouds = current
-            process.ask(clouds)
+            task = current
+            process.ask(task.clouds)
             if made is not None:
                 self._store(*made)
             try:
                 current = next(following, None)
             except MpmError:
                 # the next frame is damaged, not the one being made
-                self._store(moment, process.receive(self._look))
+                self._store(task, process.receive(self._look))
                 raise
-            made = moment, process.receive(self._look)
+            made = task, process.receive(self._look)
         if made is not None:
             self._store(*made)
 
@@ -140,14 +157,19 @@ class SurfaceJob:
                 return bool(self._missing)
             time.sleep(_PAUSE)
 
-    def _prepared(self, moments: Iterable[Moment]) -> Iterator[tuple[Moment, list[Cloud]]]:
+    def _prepared(self, moments: Iterable[Moment]) -> Iterator[Task]:
         for moment in moments:
-            yield moment, self._plan.clouds(self.cache.state(moment))
+            frame = self.cache.state(moment)
+            boundaries = self._boundaries.at(moment, frame.poses)
+            yield Task(moment, frame.poses, [extended(cloud, boundaries) for cloud in self._plan.clouds(frame)])
 
-    def _store(self, moment: Moment, found: list[tuple[Piece, float]]) -> None:
+    def _store(self, task: Task, found: list[tuple[Piece, float]]) -> None:
+        moment = task.moment
         path = surface_path(self.cache, moment)
         origin = Origin(moment, self.settings.hash, source_of(self.cache, moment), self._plan.emitters)
-        pieces = tuple(piece for piece, _voxel in found if len(piece.triangles))
+        boundaries = self._boundaries.at(moment, task.poses)
+        whole = [fitted(piece, boundaries, cloud.spacing) for cloud, (piece, _voxel) in zip(task.clouds, found, strict=True)]
+        pieces = tuple(piece for piece in whole if len(piece.triangles))
         voxel = min((edge for _piece, edge in found), default=1.0)
         try:
             # not together with the take, which may have been removed

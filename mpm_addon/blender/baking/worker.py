@@ -94,8 +94,11 @@ def derive_command(cache: Path, settings: SurfaceSettings, *, follows: bool = Fa
     """The command that makes the surfaces of a cache; with `follows` also those of the frames that a running bake adds."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "derive", str(cache), "surface", "--json"]
     for declared in parameters_of(SurfaceSettings):
-        value = getattr(settings, declared.name)
-        command += [] if value in (None, "") else [f"--{declared.name.replace('_', '-')}={value}"]
+        value, name = getattr(settings, declared.name), declared.name.replace("_", "-")
+        if isinstance(value, bool):
+            command.append(f"--{name}" if value else f"--no-{name}")
+        elif value not in (None, ""):
+            command.append(f"--{name}={value}")
     return [*command, "--follow"] if follows else command
 
 

@@ -133,7 +133,7 @@ class Water(FluidLaw):
     scalable = ("density", "stiffness", "strength")
     family = "Fluids"
     color = (0.05, 0.25, 0.80, 1.0)
-    finish = Finish(roughness=0.02, transmission=1.0, ior=1.333)
+    finish = Finish(roughness=0.02, transmission=1.0, absorption_depth=0.7, ior=1.333)
     constants_type = WaterConstants
     advance = staticmethod(advance)
     fluid_energy = staticmethod(fluid_energy)
