@@ -66,5 +66,5 @@ def _random(numbers: Hashes) -> Floats:
     mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed ^= mixed >> np.uint64(31)
-    parts = sum((mixed >> np.uint64(16 * part)) & np.uint64(0xFFFF) for part in range(4))
-    return (parts.astype(np.float64) - 2.0 * (2**16 - 1)) / _DEVIATION
+    parts = np.stack([(mixed >> np.uint64(16 * part)) & np.uint64(0xFFFF) for part in range(4)])
+    return (parts.sum(axis=0).astype(np.float64) - 2.0 * (2**16 - 1)) / _DEVIATION

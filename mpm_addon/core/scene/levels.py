@@ -25,6 +25,8 @@ MOST_BODIES = 64
 MOST_LEVELS = {1: 16, 2: 8, 3: 4, 4: 2, 5: 2}
 # the name of the noise among the levels
 NOISE = "noise"
+# with 16, a snowball breaks into the same pieces and takes 1.4 times as long
+MOST_NOISE_LEVELS = 8
 
 
 class Factors(NamedTuple):
@@ -57,10 +59,10 @@ def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
         return {}
     most = max(len(each) + bool(emitter.randomness.amounts) for each, (_, emitter) in zip(painted, of_material, strict=True))
     count = MOST_LEVELS[most]
-    levels = {name: _steps(low, high, count) for name, (low, high) in ranges.items()}
+    levels = _levels(ranges, count)
     while count > 1 and len(_varied_bodies(scene, material, levels)) > MOST_BODIES:
         count -= 1
-        levels = {name: _steps(low, high, count) for name, (low, high) in ranges.items()}
+        levels = _levels(ranges, count)
     return levels
 
 
@@ -94,6 +96,12 @@ def _varied_bodies(scene: Scene, material: str, levels: Mapping[str, Floats]) ->
         if emitter.material == material and (painted_factors(scene, index) or emitter.randomness.amounts)
     )
     return {factors for index in varied for factors in combinations_of(scene, index, levels)}
+
+
+def _levels(ranges: Mapping[str, tuple[float, float]], count: int) -> dict[str, Floats]:
+    """At most `count` levels of each range."""
+    counts = {name: min(count, MOST_NOISE_LEVELS) if name == NOISE else count for name in ranges}
+    return {name: _steps(low, high, counts[name]) for name, (low, high) in ranges.items()}
 
 
 def _steps(low: float, high: float, count: int) -> Floats:

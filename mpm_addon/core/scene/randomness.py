@@ -21,13 +21,19 @@ class Randomness:
     """
 
     strength: float = parameter(
-        0.0, minimum=0.0, maximum=_LARGEST_AMOUNT, help="Variation of the strength; more leaves larger chunks and more powder (clay 0.3, snow 1.5)"
+        0.0,
+        minimum=0.0,
+        maximum=_LARGEST_AMOUNT,
+        help="Variation of the strength; more leaves larger chunks and more powder (clay 0.3, snow 1.5)",
     )
     stiffness: float = parameter(
         0.0, minimum=0.0, maximum=_LARGEST_AMOUNT, help="Variation of the stiffness; more bakes slower (rubber 0.1, snow 0.3)"
     )
     friction: float = parameter(
-        0.0, minimum=0.0, maximum=_LARGEST_AMOUNT, help="Variation of the friction of grains; more makes uneven piles (sand 0.2, rubble 0.5)"
+        0.0,
+        minimum=0.0,
+        maximum=_LARGEST_AMOUNT,
+        help="Variation of the friction of grains; more makes uneven piles (sand 0.2, rubble 0.5)",
     )
     size: float = parameter(
         0.07, unit="m", above=0.0, maximum=1e6, help="Size of the largest weak and strong spots (snow 0.07, a boulder 0.5)"
