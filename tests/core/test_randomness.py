@@ -106,7 +106,7 @@ def test_a_preview_sees_the_noise_of_the_bake() -> None:
 def test_neither_place_nor_motion_changes_the_noise() -> None:
     mesh = Mesh(BOX_CORNERS * 0.8, BOX_TRIANGLES)
     still = batch_of(scene(random(shape=mesh), materials=SNOW))
-    aside = batch_of(scene(random(shape=Mesh(mesh.vertices + [3.0, 0.0, 2.0], mesh.triangles)), materials=SNOW))
+    aside = batch_of(scene(random(shape=Mesh(mesh.vertices + np.array([3.0, 0.0, 2.0]), mesh.triangles)), materials=SNOW))
     matrix = np.tile(np.eye(4), (2, 1, 1))
     matrix[:, :3, :3] = Rotation.from_rotvec([0.3, 0.5, -0.2]).as_matrix()
     matrix[:, :3, 3] = [[1.0, 2.0, 3.0], [1.5, 2.0, 3.0]]
@@ -150,11 +150,12 @@ def test_an_amount_of_zero_changes_nothing() -> None:
 
 def test_noise_multiplies_what_is_painted_and_scaled() -> None:
     painting = Painting({"strength": np.where(BOX_CORNERS[:, 0] < 0.0, 2.0, 4.0)})
+    both = Randomness(strength=1.0, stiffness=0.5)
     emitter = random(
         shape=Mesh(BOX_CORNERS * 0.8, BOX_TRIANGLES),
         painting=painting,
         stiffness_scale=3.0,
-        randomness=Randomness(strength=1.0, stiffness=0.5),
+        randomness=both,
     )
     described = scene(emitter, materials=SNOW)
     batch = batch_of(described)

@@ -129,9 +129,7 @@ EMITTER_GROUP = property_group(
         **annotations_of(Emitter, particles_per_cell={"optional": False}),
         "use_color": BoolProperty(name="Use Color", description="Override the material's color"),
         **PAINTED_CONTROL,
-        "use_randomness": BoolProperty(
-            name="Use Randomness", description="Override the randomness of the material's preset", options=STILL
-        ),
+        "use_randomness": BoolProperty(name="Use Randomness", description="Override the randomness of the preset", options=STILL),
         "randomness": PointerProperty(type=RANDOMNESS_GROUP),
     },
     description="How an object emits particles.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..errors import SceneError
 from ..parameters import parameter, validate
@@ -20,11 +21,13 @@ class Randomness:
     An amount is thus the standard deviation of the natural logarithm.
     """
 
+    label: ClassVar[str] = "Randomness of an emitter or a preset"
+
     strength: float = parameter(
         0.0,
         minimum=0.0,
         maximum=_LARGEST_AMOUNT,
-        help="Variation of the strength; more leaves larger chunks and more powder (clay 0.3, snow 1.5)",
+        help="Variation of the strength; more gives more varied chunks (clay 0.3, snow 1.5)",
     )
     stiffness: float = parameter(
         0.0, minimum=0.0, maximum=_LARGEST_AMOUNT, help="Variation of the stiffness; more bakes slower (rubber 0.1, snow 0.3)"
@@ -33,12 +36,12 @@ class Randomness:
         0.0,
         minimum=0.0,
         maximum=_LARGEST_AMOUNT,
-        help="Variation of the friction of grains; more makes uneven piles (sand 0.2, rubble 0.5)",
+        help="Variation of the friction; more makes uneven piles (sand 0.2, rubble 0.5)",
     )
     size: float = parameter(
         0.07, unit="m", above=0.0, maximum=1e6, help="Size of the largest weak and strong spots (snow 0.07, a boulder 0.5)"
     )
-    seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Another number is another pattern")
+    seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Changes the pattern")
 
     def check(self, subject: str) -> None:
         """Check the values. Raises SceneError naming `subject`."""
