@@ -1,4 +1,4 @@
-"""Writes docs/materials.md: the parameters of every law, of the finish of a preset and of randomness, as they are declared. `make docs` runs it."""
+"""Writes docs/materials.md: the parameters of laws, of the finish of a preset and of randomness, as declared. `make docs` runs it."""
 
 import argparse
 from typing import Any
