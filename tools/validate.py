@@ -87,9 +87,19 @@ def everyday_rows() -> Iterator[Row]:
     fallen = (0.4, 0.8, 1.2, 1.5)
     for height, radius, ideal in zip(fallen, volume.stream_radii(fallen), volume.ideal_radii(fallen), strict=True):
         yield f"Stream of water, {height:g} m below its nozzle: radius", "√(v₀ / v)", f"{ideal:.2f}", "10 %", f"{radius:.2f}"
+    yield from breaking_rows()
     yield from holding_rows()
     yield from touching_rows()
     yield from rigid_rows()
+
+
+def breaking_rows() -> Iterator[Row]:
+    from tests.everyday.cases import breaking
+
+    masses = {particles: breaking.largest(particles=particles, seeds=seeds) for particles, seeds in ((30_000, 5), (100_000, 3))}
+    for particles, mass in masses.items():
+        what = f"Snowball of {particles:,} particles breaks on a wall: its three largest pieces"
+        yield what, "30,000 particles", f"{masses[30_000]:.2f}", "25 %", f"{mass:.2f}"
 
 
 def holding_rows() -> Iterator[Row]:

@@ -10,9 +10,10 @@ from ..core.laws import LAWS
 from ..core.parameters import suggestion
 from ..core.scene.description import Collider, Emitter, Material, Outflow, Scene
 from ..core.scene.force import FORCE_KINDS, Force
+from ..core.scene.randomness import UNIFORM
 from ..core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .package_files import PackageReader
-from .presets import load_material_preset
+from .presets import load_material_preset, material_preset, read_randomness
 from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 from .variants import entry_name, variants_of, with_changes
 
@@ -116,7 +117,7 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
         solver=_read_solver(table.get("solver"), reader),
         domain=_read_domain(table.get("domain", {})),
         materials=_read_materials(table.get("materials"), reader),
-        emitters=tuple(_read_emitter(*entry, reader) for entry in _entries(table, "emitters", "Emitter")),
+        emitters=tuple(_read_emitter(*entry, reader, table) for entry in _entries(table, "emitters", "Emitter")),
         colliders=tuple(_read_collider(*entry, reader) for entry in _entries(table, "colliders", "Collider")),
         forces=tuple(_read_force(*entry, reader) for entry in _entries(table, "forces", "Force")),
         outflows=tuple(_read_outflow(*entry, reader) for entry in _entries(table, "outflows", "Outflow")),
@@ -223,14 +224,17 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
     return named
 
 
-def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Emitter:
-    check_keys(table, ("name", "material", "shape", *parameter_names(Emitter), "motion", "animation", "painting"), subject)
+def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: PackageReader, scene: Table) -> Emitter:
+    check_keys(table, ("name", "material", "shape", *parameter_names(Emitter), "motion", "animation", "painting", "randomness"), subject)
     material = table.get("material")
     if not isinstance(material, str):
         raise SceneError(f"material {material!r} is not allowed", "use the name of a material", subject=subject)
     values = {**declared_values(Emitter, table, subject), **_changes(table, subject, reader)}
     if "painting" in table:
         values["painting"] = reader.painting(table["painting"], subject)
+    preset = scene["materials"].get(material, {}).get("preset")
+    of_preset = UNIFORM if preset is None else material_preset(preset).randomness
+    values["randomness"] = read_randomness(table.get("randomness", {}), of_preset, subject)
     return Emitter(name=name, material=material, shape=reader.shape(table.get("shape"), subject), **values)
 
 

@@ -89,6 +89,8 @@ def _domain_table(domain: Domain) -> dict[str, Any]:
 
 def _emitter_table(emitter: Emitter, writer: PackageWriter) -> dict[str, Any]:
     table = {"material": emitter.material, "shape": writer.shape(emitter.shape, emitter.name), **_common(emitter, writer)}
+    if emitter.randomness.amounts:
+        table["randomness"] = table_of(emitter.randomness)
     return table if emitter.painting is None else {**table, "painting": writer.painting(emitter.painting, emitter.name)}
 
 

@@ -19,6 +19,7 @@ from ..geometry.shapes.mesh import Mesh
 from ..memory import available_memory
 from ..scene.animation import value_at
 from ..scene.description import Emitter, Scene, Shape
+from ..scene.randomness import LARGEST_NOISE
 from .impact import stiffened_wave_speeds
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
@@ -275,9 +276,10 @@ def automatic_substeps(scene: Scene) -> int:
 
 
 def _wave_speed(emitter: Emitter, scene: Scene) -> float:
-    """The wave speed in an emitter's material as emitted [m/s]; where it is painted, with the stiffest and lightest values."""
+    """The wave speed in an emitter's material as emitted [m/s]; where it is painted or random, with the stiffest and lightest values."""
     painted = {} if emitter.painting is None else emitter.painting.values
-    stiffness_scale = emitter.stiffness_scale * float(np.max(painted.get("stiffness", 1.0)))
+    stiffest = float(np.max(painted.get("stiffness", 1.0))) * math.exp(emitter.randomness.stiffness * LARGEST_NOISE)
+    stiffness_scale = emitter.stiffness_scale * stiffest
     mass_scale = emitter.mass_scale * float(np.min(painted.get("density", 1.0)))
     law = scene.materials[emitter.material].law
     return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)

@@ -217,7 +217,7 @@ def _check_first_pose(motion: Motion | None, shape: Any, subject: str) -> None:
 
 
 def _check_factors(emitter: Emitter, material: Material) -> None:
-    """Refuse painted factors that the material's law does not support."""
+    """Refuse painted factors and randomness that the material's law does not support."""
     names = () if emitter.painting is None else emitter.painting.values
     law = type(material.law)
     for name in FACTOR_NAMES:
@@ -228,6 +228,7 @@ def _check_factors(emitter: Emitter, material: Material) -> None:
                 f"remove the attribute, paint one of {known}, or use another law",
                 subject=f'Emitter "{emitter.name}"',
             )
+    emitter.randomness.check_factors(law.scalable, law.name, material.name, f'Emitter "{emitter.name}"')
 
 
 def _check_emission_frames(emitter: Emitter, time: Time) -> None:

@@ -11,6 +11,7 @@ from ..errors import SceneError
 from ..parameters import parameter, validate
 from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, check_motion_vertices
 from .painting import Painting
+from .randomness import UNIFORM, Randomness
 from .settings import LAST_FRAME
 
 Floats = NDArray[np.float64]
@@ -187,6 +188,7 @@ class Emitter:
     motion: Motion | None = None
     animation: Animation | None = None
     painting: Painting | None = None
+    randomness: Randomness = UNIFORM
 
     def __post_init__(self) -> None:
         subject = f'Emitter "{self.name}"'
@@ -203,6 +205,7 @@ class Emitter:
             self.shape.check_inside(subject)
         elif self.shape.kind == "points":
             raise SceneError("points have no surface", 'use source "volume"', subject=subject)
+        self.randomness.check(subject)
         if self.painting is not None:
             self.painting.check(*_point_counts(self.shape, subject), subject)
         if self.mode == "inflow" and self.shape.kind == "points":
