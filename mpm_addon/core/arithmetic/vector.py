@@ -249,6 +249,16 @@ def element(typing_context, lanes, index):
 
 
 @intrinsic
+def trailing_zeros(typing_context, word):
+    """The place of the lowest bit that is set in an unsigned 64-bit number other than 0."""
+
+    def emit(context, builder, sig, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), emit
+
+
+@intrinsic
 def largest(typing_context, lanes):
     """The largest element; a NaN anywhere makes the result NaN."""
 

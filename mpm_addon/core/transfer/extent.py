@@ -19,10 +19,14 @@ from .blocks import ARENA, BLOCK, NEIGHBORS, ROW
 from .reach import HIGH, LOW
 from .rows import POSITION
 from .scheme import is_cubic, is_plane
+from .scratch import CHUNK
+from .table import LANE_ROW
 
 # padding after each arena, for pairs of nodes that are written past its end (with zero weight)
 ROOM = 16
 BOX = 6
+# numbers of a record, see `sparse`
+RECORD = 2 * LANE_ROW
 HALF_ROW = ROW // 2
 MARK_WORDS = 4
 # largest rounding error of a displacement [cells]
@@ -89,14 +93,14 @@ def make_room(extents, runs, is_plane, rooms, reach):
             for block in range(pieces[piece], pieces[piece + 1]):
                 run = block * body_count + body
                 if first[run] < first[run + 1]:
-                    start += largest_arena(reach[block])
+                    start += largest_arena(reach[block], first[run + 1] - first[run])
     return start
 
 
 @kernel
-def largest_arena(reach):
-    """The size of an arena whose box covers all that its block can reach."""
-    return (reach[1] - reach[0]) * (reach[3] - reach[2]) * ROW + ROOM
+def largest_arena(reach, slots):
+    """The size of an arena whose box covers all that its block can reach, or of the records of a run that is small enough for them."""
+    return max((reach[1] - reach[0]) * (reach[3] - reach[2]) * ROW + ROOM, RECORD * slots if slots <= CHUNK else 0)
 
 
 @generic
@@ -215,7 +219,7 @@ def open_arena(arenas, block, run, start, touched, neighbors):
             for z in range(bz[0], bz[1]):
                 place = 9 * x + 3 * y + z if neighbors.size == NEIGHBORS else 3 * x + z
                 # from there, this block lies on the opposite side
-                arenas.mark_bytes[neighbors[place], last - place] = 1
+                arenas.mark_bytes[neighbors[place], last - place] |= np.uint8(1)
     arenas.boxes[run, 0], arenas.boxes[run, 1] = x0, x1
     arenas.boxes[run, 2], arenas.boxes[run, 3] = y0, y1
     arenas.boxes[run, 4], arenas.boxes[run, 5] = z0, z1
@@ -228,10 +232,10 @@ def open_arena(arenas, block, run, start, touched, neighbors):
 
 
 @generic
-def keep_room(arenas, block, run, start):
-    """Reserve an arena at `start` for a run that is scattered later; returns the offset behind the largest it can be."""
+def keep_room(arenas, block, run, slots, start):
+    """Reserve an arena at `start` for a run of so many slots, scattered later; returns the offset behind the largest it can be."""
     arenas.starts[run] = start
-    return start + largest_arena(arenas.reach[block])
+    return start + largest_arena(arenas.reach[block], slots)
 
 
 def offset_in_arena(scheme: Any, arenas: Any, run: Any) -> Any:

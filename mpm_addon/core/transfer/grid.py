@@ -3,11 +3,12 @@
 import numpy as np
 
 from ..arithmetic.operations import absolute, constant, generic, maximum, select
-from ..arithmetic.vector import largest, load, shuffled, store
+from ..arithmetic.vector import largest, load, shuffled, store, trailing_zeros
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from .blocks import ARENA, BLOCK, NEIGHBORS, NODE
 from .extent import MARK_WORDS, box_of
+from .sparse import IS_RECORDS, add_records
 
 # numbers per row of nodes in a block; an arena's row is twice as long
 ROW = NODE * BLOCK
@@ -122,18 +123,20 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse):
         rows = 0
         for word in range(MARK_WORDS):
             marks = arenas.marks[number, word]
-            if marks == 0:
-                continue
             arenas.marks[number, word] = 0
-            for byte in range(8):
-                if marks >> np.uint64(8 * byte) & np.uint64(1):
-                    place = 8 * word + byte
-                    block = node_arenas[number, place]
-                    for run in range(block * body_count + arenas.bodies[number, 0], block * body_count + arenas.bodies[number, 1]):
-                        if node_arenas.shape[1] == NEIGHBORS:
-                            rows |= add_arena(arenas, run, place, node)
-                        else:
-                            rows |= add_plane_arena(arenas, run, place, node)
+            while marks != np.uint64(0):
+                byte = trailing_zeros(marks) >> 3
+                mark = marks >> np.uint64(8 * byte) & np.uint64(0xFF)
+                marks ^= mark << np.uint64(8 * byte)
+                place = 8 * word + byte
+                block = node_arenas[number, place]
+                for run in range(block * body_count + arenas.bodies[number, 0], block * body_count + arenas.bodies[number, 1]):
+                    if node_arenas.shape[1] != NEIGHBORS:
+                        rows |= add_plane_arena(arenas, run, place, node)
+                    elif arenas.boxes[run, 0] == IS_RECORDS:
+                        rows |= add_records(arenas, run, mark, place, node)
+                    else:
+                        rows |= add_arena(arenas, run, place, node)
         for row in range(0, node.size // ROW, BLOCK):
             if rows >> row & FOUR_ROWS:
                 for each in range(row, row + BLOCK):
