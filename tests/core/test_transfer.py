@@ -61,7 +61,7 @@ def to_grid(store: ParticleStore, scheme: Scheme, dt: float = 0.0) -> np.ndarray
     layout = store.layout
     everywhere = np.ones(len(layout.keys), np.bool_)
     particles_to_grid(scheme, store.particles, store.grid(SPACING), everywhere, True, dt, store.scratch, store.arenas)
-    update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
+    update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype), store.node_speeds)
     return store.nodes[: len(layout.node_keys)].reshape(len(layout.node_keys), -1, 4)
 
 

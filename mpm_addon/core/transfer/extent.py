@@ -20,13 +20,12 @@ from .reach import HIGH, LOW
 from .rows import POSITION
 from .scheme import is_cubic, is_plane
 from .scratch import CHUNK
-from .table import LANE_ROW
 
 # padding after each arena, for pairs of nodes that are written past its end (with zero weight)
 ROOM = 16
 BOX = 6
 # numbers of a record, see `sparse`
-RECORD = 2 * LANE_ROW
+RECORD = 36
 HALF_ROW = ROW // 2
 MARK_WORDS = 4
 # largest rounding error of a displacement [cells]

@@ -5,9 +5,9 @@ its particles is gathered from the rows of the node blocks themselves, and scatt
 momentum and the weights, not yet multiplied. A node block that a record touches multiplies them out for its own nodes (see `grid`).
 
 A record holds, as numbers: momentum and mass at the center node (4); slopes of the momentum along x (3), the number of the lowest
-node in the 8^3 nodes of an arena, slopes along y (3), the number of nodes along an axis, slopes along z (3), unused; weights along z
-of the four nodes of the node block that contains the lowest one (4), and of the node block above it (4); weights along x (4) and
-y (4).
+node in the 8^3 nodes of an arena, slopes along y (3), the number of nodes along an axis, slopes along z (3), unused; the weights
+along x and y (4 each); and those along z (4) with three zeros before and four after them, so that the weights of the four nodes of a
+node block can be read wherever it lies. No branch depends on where a particle is: a wrong guess would take longer than to add zeros.
 """
 
 from typing import Any
@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from ..arithmetic.operations import constant, generic, multiply_add, select
+from ..arithmetic.operations import constant, generic, multiply_add
 from ..arithmetic.vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, trailing_zeros, whole_numbers
-from ..arithmetic.vector_arithmetic import floor
-from .blocks import ARENA, BLOCK, NODE
+from .blocks import BLOCK, NODE
 from .extent import RECORD
 from .gather import ROW_OF_FOUR, store_gathered
 from .rows import POSITION
@@ -26,13 +25,18 @@ from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_momenta, store_row_weights
 from .table import LANE_ROW, live_count, load_vector, store_rows
 
-# offsets in a record
-NUMBER, COUNT, ALONG_Z_OF_RECORD, ALONG_X_OF_RECORD, ALONG_Y_OF_RECORD = 7, 11, 16, 24, 28
+# offsets in a record; those of the weights of the lowest nodes
+NUMBER, COUNT, LOWEST_X, LOWEST_Y, LOWEST_Z = 7, 11, 16, 20, 27
 # particles per run up to which records cost less than an arena
 MOST = 10
 # what stands in the box of an arena that holds records, in place of its first number
 IS_RECORDS = -1
 MARK_BITS = 8
+# what a record holds behind two rows of the scratch
+REST_OF_RECORD = RECORD - 2 * LANE_ROW
+# the rows of nodes around a node block that records in it may touch, and along an axis with them
+MARGIN = BLOCK - 1
+TILE = BLOCK + 2 * MARGIN
 
 
 def is_sparse(scheme: Any, table: Any, runs: Any, body: Any, blocks: Any) -> bool:
@@ -70,31 +74,13 @@ def _overload_nodes_along(scheme):
 
 
 @generic
-def store_quads(scratch, row, lowest, wz):
-    """Store the weights along z of the four nodes of the node block with the lowest node, and of the node block above it."""
+def store_padded(scratch, row, wz):
+    """Store the weights along z with three zeros before and after them."""
     w0, w1, w2, w3 = wz
     zero = constant(0.0, w0)
-    # an arena starts at the last node of a node block
-    z = lowest - ARENA * floor(lowest * (1.0 / ARENA)) + (BLOCK - 1.0)
-    place = z - BLOCK * floor(z * (1.0 / BLOCK))
-    is_first, is_second, is_third = place == 0.0, place == 1.0, place == 2.0
-    is_fourth = place == 3.0
-    store_rows(
-        scratch,
-        row,
-        select(is_first, w0, zero),
-        select(is_first, w1, select(is_second, w0, zero)),
-        select(is_first, w2, select(is_second, w1, select(is_third, w0, zero))),
-        select(is_first, w3, select(is_second, w2, select(is_third, w1, w0))),
-    )
-    store_rows(
-        scratch,
-        row + 4,
-        select(is_fourth, w1, select(is_third, w2, select(is_second, w3, zero))),
-        select(is_fourth, w2, select(is_third, w3, zero)),
-        select(is_fourth, w3, zero),
-        zero,
-    )
+    store_rows(scratch, row, zero, zero, zero, w0)
+    store_rows(scratch, row + 4, w1, w2, w3, zero)
+    store_rows(scratch, row + 8, zero, zero, zero, zero)
 
 
 @generic
@@ -170,12 +156,13 @@ def gather_directly(scheme, nodes, neighbors, number, scratch, lane, result):
     x, y, z = (number >> 6) + BLOCK - 1, (number >> 3 & 7) + BLOCK - 1, (number & 7) + BLOCK - 1
     value, along_x, along_y = rows_around(scheme, nodes, neighbors, size, (x, y, z >> 2), scratch, WEIGHTS + lane)
     center = float((z & 3) + 1)
-    wz = for_each_node(load(scratch, ALONG_Z + LANE_ROW * lane, 4))
+    weights = ALONG_Z + LANE_ROW * lane + 3 - (z & 3)
+    wz = for_each_node(load(scratch, weights, 4))
     value, along_x, along_y = value * wz, along_x * wz, along_y * wz
     along_z = value * (whole_numbers(value, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)) - center)
     if (z & 3) + nodes_along(scheme) > BLOCK:
         more, more_x, more_y = rows_around(scheme, nodes, neighbors, size, (x, y, (z >> 2) + 1), scratch, WEIGHTS + lane)
-        wz = for_each_node(load(scratch, ALONG_Z + LANE_ROW * lane + 4, 4))
+        wz = for_each_node(load(scratch, weights + 4, 4))
         more = more * wz
         value, along_x, along_y = value + more, multiply_add(more_x, wz, along_x), multiply_add(more_y, wz, along_y)
         along_z = along_z + more * (whole_numbers(more, (4, 4, 4, 4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7)) - center)
@@ -189,7 +176,7 @@ def prepare_sparse(scheme, table, low, count, scratch, index):
         lowest, _, wx, wy, wz = all_weights(scheme, load_vector(table, POSITION, low + at))
         store_as_int32(index, at, lowest)
         store_row_weights(scheme, scratch, at, wx, wy)
-        store_quads(scratch, ALONG_Z + LANE_ROW * at, lowest, wz)
+        store_padded(scratch, ALONG_Z + LANE_ROW * at, wz)
 
 
 @generic
@@ -208,18 +195,20 @@ def gather_sparse(scheme, runs, body, blocks, live, grid_nodes, neighbors, scrat
 
 @generic
 def prepare_records(scheme, position, mass, velocity, affine, scratch, index, at):
-    """Store both halves of the records of `LANE_COUNT` slots, from number `at` of the chunk on; `affine`: see `affine_momentum`."""
+    """Store the three parts of the records of `LANE_COUNT` slots, from number `at` of the chunk on; `affine`: see `affine_momentum`."""
     lowest, offsets, wx, wy, wz = all_weights(scheme, position)
     store_as_int32(index, at, lowest)
     zero = constant(0.0, mass)
     unused = lowest, constant(float(nodes_along(scheme)), mass), zero
     store_momenta(scratch, LANES + LANE_ROW * at, offsets, mass, velocity, affine, unused)
     row = ALONG_Z + LANE_ROW * at
-    store_quads(scratch, row, lowest, wz)
-    w0, w1, w2, w3 = wx
-    store_rows(scratch, row + 8, w0, w1, w2, w3)
-    w0, w1, w2, w3 = wy
-    store_rows(scratch, row + 12, w0, w1, w2, w3)
+    (x0, x1, x2, x3), (y0, y1, y2, y3), (z0, z1, z2, z3) = wx, wy, wz
+    store_rows(scratch, row, x0, x1, x2, x3)
+    store_rows(scratch, row + 4, y0, y1, y2, y3)
+    store_rows(scratch, row + 8, zero, zero, zero, z0)
+    store_rows(scratch, row + 12, z1, z2, z3, zero)
+    row = WEIGHTS + LANE_ROW * at
+    store_rows(scratch, row, zero, zero, zero, zero)
 
 
 @generic
@@ -237,20 +226,26 @@ def write_records(scheme, lanes, scratch, index, arenas, run, start, neighbors):
     arenas.boxes[run, 0] = IS_RECORDS
     arenas.boxes[run, 1] = end - begin
     arenas.starts[run] = start
-    farther = BLOCK - 1 + nodes_along(scheme) - 1
     for lane in range(begin, end):
         store(arenas.values, start, load(scratch, LANES + LANE_ROW * lane, LANE_ROW))
         store(arenas.values, start + LANE_ROW, load(scratch, ALONG_Z + LANE_ROW * lane, LANE_ROW))
+        store(arenas.values, start + 2 * LANE_ROW, load(scratch, WEIGHTS + LANE_ROW * lane, REST_OF_RECORD))
         start += RECORD
-        number, bit = int(index[lane]), np.uint8(1 << (lane - begin) % MARK_BITS)
-        x, y, z = number >> 6, number >> 3 & 7, number & 7
-        for i in range((x + BLOCK - 1) >> 2, ((x + farther) >> 2) + 1):
-            for j in range((y + BLOCK - 1) >> 2, ((y + farther) >> 2) + 1):
-                for k in range((z + BLOCK - 1) >> 2, ((z + farther) >> 2) + 1):
-                    place = 9 * i + 3 * j + k
-                    # from there, this block lies on the opposite side
-                    arenas.mark_bytes[neighbors[place], neighbors.size - 1 - place] |= bit
+        mark_touched(scheme, int(index[lane]), np.uint8(1 << (lane - begin) % MARK_BITS), neighbors, arenas.mark_bytes)
     return start
+
+
+@generic
+def mark_touched(scheme, number, bit, neighbors, mark_bytes):
+    """Mark the two node blocks along each axis that contain a particle's nodes; often they are the same."""
+    first, last = BLOCK - 1, BLOCK - 1 + nodes_along(scheme) - 1
+    x, y, z = number >> 6, number >> 3 & 7, number & 7
+    for i in ((x + first) >> 2, (x + last) >> 2):
+        for j in ((y + first) >> 2, (y + last) >> 2):
+            for k in ((z + first) >> 2, (z + last) >> 2):
+                place = 9 * i + 3 * j + k
+                # from there, this block lies on the opposite side
+                mark_bytes[neighbors[place], neighbors.size - 1 - place] |= bit
 
 
 @generic
@@ -270,44 +265,47 @@ def lowest_of_record(records, at, place):
 
 
 @generic
-def add_record(records, at, place, node):
-    """Add a record to a node block; returns the rows that it touches, as bits. `place`: see `lowest_of_record`."""
-    x, y, z = lowest_of_record(records, at, place)
-    count = int(records[at + COUNT])
-    low_x, high_x, low_y, high_y = max(x, 0), min(x + count, BLOCK), max(y, 0), min(y + count, BLOCK)
-    rows = 0
-    if low_x < high_x and low_y < high_y and -count < z < BLOCK:
-        quad = at + ALONG_Z_OF_RECORD + (BLOCK if z < 0 else 0)
-        wz = for_each_node(load(records, quad, 4))
-        node_value = load(records, at, NODE)
-        zero = constant(0.0, node_value)
-        value = shuffled(node_value, zero, (0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3))
-        along_x, along_y = wz * of_momentum(records, at + NODE, zero), wz * of_momentum(records, at + 2 * NODE, zero)
-        steps = whole_numbers(value, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)) - float(z + 1)
-        value = wz * (value + steps * of_momentum(records, at + 3 * NODE, zero))
-        plane = value + float(low_x - x - 1) * along_x + float(low_y - y - 1) * along_y
-        for i in range(low_x, high_x):
-            share_x = records[at + ALONG_X_OF_RECORD + i - x]
-            row_value = plane
-            for j in range(low_y, high_y):
-                row = BLOCK * i + j
-                share = share_x * records[at + ALONG_Y_OF_RECORD + j - y]
-                store(node, ROW_OF_FOUR * row, load(node, ROW_OF_FOUR * row, ROW_OF_FOUR) + share * row_value)
-                row_value = row_value + along_y
-                rows |= 1 << row
-            plane = plane + along_x
-    return rows
+def planes_from(x, count):
+    """The rows of a node block in the planes from x on, as bits."""
+    planes = (((1 << count) - 1) << (x + BLOCK)) >> BLOCK & 0xF
+    return ((planes | planes << 3 | planes << 6 | planes << 9) & 0x1111) * 0xF
 
 
 @generic
-def add_records(arenas, run, mark, place, node):
-    """Add the records of a run that may touch a node block, by the bits of its mark; returns the rows that they touch, as bits."""
+def add_record(records, at, place, tile):
+    """Add a record to a tile (see `grid`); returns the rows of nodes that it touches, as bits. `place`: see `lowest_of_record`."""
+    x, y, z = lowest_of_record(records, at, place)
+    if min(x, y, z) <= -BLOCK or max(x, y, z) >= BLOCK:
+        return 0
+    wz = for_each_node(load(records, at + LOWEST_Z - z, 4))
+    value = load(records, at, NODE)
+    zero = constant(0.0, value)
+    value = shuffled(value, zero, (0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3))
+    along_x, along_y = wz * of_momentum(records, at + NODE, zero), wz * of_momentum(records, at + 2 * NODE, zero)
+    steps = whole_numbers(value, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)) - float(z + 1)
+    plane = wz * (value + steps * of_momentum(records, at + 3 * NODE, zero)) - along_x - along_y
+    count = int(records[at + COUNT])
+    row = ROW_OF_FOUR * (TILE * (x + MARGIN) + y + MARGIN)
+    for i in range(count):
+        share, row_value = records[at + LOWEST_X + i], plane
+        for j in range(count):
+            to = row + ROW_OF_FOUR * j
+            store(tile, to, load(tile, to, ROW_OF_FOUR) + share * records[at + LOWEST_Y + j] * row_value)
+            row_value = row_value + along_y
+        row += ROW_OF_FOUR * TILE
+        plane = plane + along_x
+    return planes_from(x, count)
+
+
+@generic
+def add_records(arenas, run, mark, place, tile):
+    """Add the records of a run that may touch a node block to its tile, by the bits of its mark; returns the rows that they touch, as bits."""
     rows, count, start = 0, int(arenas.boxes[run, 1]), arenas.starts[run]
     while mark != np.uint64(0):
         lane = trailing_zeros(mark)
         mark &= mark - np.uint64(1)
         for each in range(lane, count, MARK_BITS):
-            rows |= add_record(arenas.values, start + RECORD * each, place, node)
+            rows |= add_record(arenas.values, start + RECORD * each, place, tile)
     return rows
 
 
@@ -316,11 +314,10 @@ def add_mass_of_record(records, at, place, factor, node):
     """Add the mass of a record, times a factor, to the nodes of a node block that have mass."""
     x, y, z = lowest_of_record(records, at, place)
     count = int(records[at + COUNT])
-    quad = at + ALONG_Z_OF_RECORD + (BLOCK if z < 0 else 0)
     for i in range(max(x, 0), min(x + count, BLOCK)):
         for j in range(max(y, 0), min(y + count, BLOCK)):
-            share = factor * records[at + NODE - 1] * records[at + ALONG_X_OF_RECORD + i - x] * records[at + ALONG_Y_OF_RECORD + j - y]
+            share = factor * records[at + NODE - 1] * records[at + LOWEST_X + i - x] * records[at + LOWEST_Y + j - y]
             for k in range(max(z, 0), min(z + count, BLOCK)):
                 mass = NODE * (BLOCK * (BLOCK * i + j) + k) + NODE - 1
                 if node[mass] > 0.0:
-                    node[mass] += share * records[quad + k]
+                    node[mass] += share * records[at + LOWEST_Z + k - z]
