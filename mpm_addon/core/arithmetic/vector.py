@@ -178,6 +178,22 @@ def load(typing_context, array, index, count):
 
 
 @intrinsic
+def prefetch(typing_context, array, index):
+    """Begin to load the cache line of an element of a 1D array."""
+
+    def emit(context, builder, sig, args):
+        byte = ir.PointerType(ir.IntType(8))
+        kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        pointer = _pointer_ir(context, builder, sig.args[0], args[0], args[1], ir.IntType(8))
+        # to read, into the nearest cache, data
+        builder.call(function, [pointer, INT32(0), INT32(3), INT32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), emit
+
+
+@intrinsic
 def store(typing_context, array, index, lanes):
     """Write lanes to consecutive elements of a 1D array of their type."""
 

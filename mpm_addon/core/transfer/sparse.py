@@ -16,7 +16,7 @@ import numpy as np
 from numba.extending import overload
 
 from ..arithmetic.operations import constant, generic, multiply_add
-from ..arithmetic.vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, trailing_zeros, whole_numbers
+from ..arithmetic.vector import LANE_COUNT, broadcast, load, prefetch, shuffled, store, store_as_int32, trailing_zeros, whole_numbers
 from .blocks import BLOCK, NODE
 from .extent import RECORD
 from .gather import ROW_OF_FOUR, store_gathered
@@ -32,6 +32,8 @@ MOST = 10
 # what stands in the box of an arena that holds records, in place of its first number
 IS_RECORDS = -1
 MARK_BITS = 8
+# how many blocks ahead rows are fetched
+AHEAD = 3
 # what a record holds behind two rows of the scratch
 REST_OF_RECORD = RECORD - 2 * LANE_ROW
 # the rows of nodes around a node block that records in it may touch, and along an axis with them
@@ -189,8 +191,23 @@ def gather_sparse(scheme, runs, body, blocks, live, grid_nodes, neighbors, scrat
     for block in range(begin, end):
         run = block * body_count + body
         around = neighbors[block]
+        if block + AHEAD < end:
+            coming, next_around = run + AHEAD * body_count, neighbors[block + AHEAD]
+            for lane in range(first[coming] - low, min(first[coming + 1] - low, live)):
+                fetch_rows(scheme, nodes, next_around, int(index[lane]))
         for lane in range(first[run] - low, min(first[run + 1] - low, live)):
             gather_directly(scheme, nodes, around, int(index[lane]), scratch, lane, result)
+
+
+@generic
+def fetch_rows(scheme, nodes, neighbors, number):
+    """Let the processor fetch a particle's rows; they are read soon, and nowhere near those of the particle before."""
+    size, count = BLOCK * BLOCK * ROW_OF_FOUR, nodes_along(scheme)
+    x, y, z = (number >> 6) + BLOCK - 1, (number >> 3 & 7) + BLOCK - 1, (number & 7) + BLOCK - 1
+    for i in range(count):
+        for j in range(count):
+            prefetch(nodes, row_at(nodes, neighbors, size, x + i, y + j, z >> 2))
+            prefetch(nodes, row_at(nodes, neighbors, size, x + i, y + j, (z + count - 1) >> 2))
 
 
 @generic
@@ -272,6 +289,12 @@ def planes_from(x, count):
 
 
 @generic
+def add_share(tile, row, records, weight, value):
+    """Add a value, times a weight of a record, to a row of a tile."""
+    store(tile, row, multiply_add(broadcast(records, weight, ROW_OF_FOUR), value, load(tile, row, ROW_OF_FOUR)))
+
+
+@generic
 def add_record(records, at, place, tile):
     """Add a record to a tile (see `grid`); returns the rows of nodes that it touches, as bits. `place`: see `lowest_of_record`."""
     x, y, z = lowest_of_record(records, at, place)
@@ -287,11 +310,14 @@ def add_record(records, at, place, tile):
     count = int(records[at + COUNT])
     row = ROW_OF_FOUR * (TILE * (x + MARGIN) + y + MARGIN)
     for i in range(count):
-        share, row_value = records[at + LOWEST_X + i], plane
-        for j in range(count):
-            to = row + ROW_OF_FOUR * j
-            store(tile, to, load(tile, to, ROW_OF_FOUR) + share * records[at + LOWEST_Y + j] * row_value)
-            row_value = row_value + along_y
+        share = broadcast(records, at + LOWEST_X + i, ROW_OF_FOUR)
+        value, slope = share * plane, share * along_y
+        add_share(tile, row, records, at + LOWEST_Y, value)
+        add_share(tile, row + ROW_OF_FOUR, records, at + LOWEST_Y + 1, value + slope)
+        value = (value + slope) + slope
+        add_share(tile, row + 2 * ROW_OF_FOUR, records, at + LOWEST_Y + 2, value)
+        if count == 4:
+            add_share(tile, row + 3 * ROW_OF_FOUR, records, at + LOWEST_Y + 3, value + slope)
         row += ROW_OF_FOUR * TILE
         plane = plane + along_x
     return planes_from(x, count)
