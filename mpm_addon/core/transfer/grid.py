@@ -116,7 +116,8 @@ def velocities_of(rows, gravity):
 @generic
 def take_rows(tile, at):
     """Four rows of a tile, which are set to zero."""
-    first, second, third, fourth = load(tile, at, ROW), load(tile, at + ROW, ROW), load(tile, at + 2 * ROW, ROW), load(tile, at + 3 * ROW, ROW)
+    first, second = load(tile, at, ROW), load(tile, at + ROW, ROW)
+    third, fourth = load(tile, at + 2 * ROW, ROW), load(tile, at + 3 * ROW, ROW)
     zero = constant(0.0, first)
     for row in range(BLOCK):
         store(tile, at + ROW * row, zero)

@@ -248,21 +248,23 @@ def write_records(scheme, lanes, scratch, index, arenas, run, start, neighbors):
         store(arenas.values, start + LANE_ROW, load(scratch, ALONG_Z + LANE_ROW * lane, LANE_ROW))
         store(arenas.values, start + 2 * LANE_ROW, load(scratch, WEIGHTS + LANE_ROW * lane, REST_OF_RECORD))
         start += RECORD
-        mark_touched(scheme, int(index[lane]), np.uint8(1 << (lane - begin) % MARK_BITS), neighbors, arenas.mark_bytes)
+        mark_touched(scheme, int(index[lane]), (lane - begin) % MARK_BITS, neighbors, arenas.mark_bytes)
     return start
 
 
 @generic
 def mark_touched(scheme, number, bit, neighbors, mark_bytes):
-    """Mark the two node blocks along each axis that contain a particle's nodes; often they are the same."""
-    first, last = BLOCK - 1, BLOCK - 1 + nodes_along(scheme) - 1
-    x, y, z = number >> 6, number >> 3 & 7, number & 7
-    for i in ((x + first) >> 2, (x + last) >> 2):
-        for j in ((y + first) >> 2, (y + last) >> 2):
-            for k in ((z + first) >> 2, (z + last) >> 2):
-                place = 9 * i + 3 * j + k
+    """Mark the node blocks that contain a particle's nodes: the lowest one's along each axis, and the next if they reach it."""
+    farthest = BLOCK - nodes_along(scheme)
+    x, y, z = (number >> 6) + BLOCK - 1, (number >> 3 & 7) + BLOCK - 1, (number & 7) + BLOCK - 1
+    is_x, is_y, is_z = int((x & 3) > farthest), int((y & 3) > farthest), int((z & 3) > farthest)
+    for i in range(2):
+        for j in range(2):
+            for k in range(2):
+                place = 9 * min((x >> 2) + i, 2) + 3 * min((y >> 2) + j, 2) + min((z >> 2) + k, 2)
+                reaches = (is_x | 1 - i) & (is_y | 1 - j) & (is_z | 1 - k)
                 # from there, this block lies on the opposite side
-                mark_bytes[neighbors[place], neighbors.size - 1 - place] |= bit
+                mark_bytes[neighbors[place], neighbors.size - 1 - place] |= np.uint8(reaches << bit)
 
 
 @generic
@@ -325,7 +327,7 @@ def add_record(records, at, place, tile):
 
 @generic
 def add_records(arenas, run, mark, place, tile):
-    """Add the records of a run that may touch a node block to its tile, by the bits of its mark; returns the rows that they touch, as bits."""
+    """Add the records of a run that may touch a node block, by the bits of its mark; returns the rows of nodes that they touch."""
     rows, count, start = 0, int(arenas.boxes[run, 1]), arenas.starts[run]
     while mark != np.uint64(0):
         lane = trailing_zeros(mark)
