@@ -36,13 +36,16 @@ class Arenas(NamedTuple):
     """What the runs have scattered.
 
     Attributes:
-        values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena.
+        values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena; in place of the
+            arena of a run in a sparse group its records, see `sparse`.
         starts: (runs,) offset of each arena in `values`.
         rooms: (bodies, pieces) offset of the first arena of each body in each piece of work; each has room for its largest box.
-        boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway.
+        boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway. For records
+            -1 and their number.
         reach: (blocks, 6) largest possible box until the next sort.
         marks: (node blocks + 1, 4) 32 bytes per node block, one for each of the 27 (in two dimensions: 9) blocks around it that has
-            scattered to it since the arenas were last summed.
+            scattered to it since the arenas were last summed. For records its bits tell which of them, counted modulo 8, touch the node
+            block.
         mark_bytes: (node blocks + 1, 32) the same memory as bytes: no two blocks write the same one.
         bodies: (node blocks + 1, 2) bodies [begin, end) whose arenas each node block sums; see `fields`.
     """
