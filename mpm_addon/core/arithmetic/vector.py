@@ -178,6 +178,22 @@ def load(typing_context, array, index, count):
 
 
 @intrinsic
+def prefetch(typing_context, array, index):
+    """Begin to load the cache line of an element of a 1D array."""
+
+    def emit(context, builder, sig, args):
+        byte = ir.PointerType(ir.IntType(8))
+        kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        pointer = _pointer_ir(context, builder, sig.args[0], args[0], args[1], ir.IntType(8))
+        # to read, into the nearest cache, data
+        builder.call(function, [pointer, INT32(0), INT32(3), INT32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), emit
+
+
+@intrinsic
 def store(typing_context, array, index, lanes):
     """Write lanes to consecutive elements of a 1D array of their type."""
 
@@ -246,6 +262,16 @@ def element(typing_context, lanes, index):
         return builder.extract_element(args[0], INT32(position))
 
     return lanes.dtype(lanes, index), emit
+
+
+@intrinsic
+def trailing_zeros(typing_context, word):
+    """The place of the lowest bit that is set in an unsigned 64-bit number other than 0."""
+
+    def emit(context, builder, sig, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), emit
 
 
 @intrinsic

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KERNELS = {
     "step": {
         "transfer.scatter.particles_to_grid": "scheme particles grid bool1 bool float scratch arenas",
-        "transfer.grid.update_grid": "arenas short2 real2 short1 real1",
+        "transfer.grid.update_grid": "arenas short2 real2 short1 real1 real2",
         "transfer.grid.empty_grid": "real2 short1 int",
         "transfer.fullness.count_volumes": "arenas short2 int1 float1 real2",
         "transfer.grid.fastest_nodes": "real2 short1 int real2 float2",

@@ -76,6 +76,8 @@ class Stepper:
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
         self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
+        # whether anything acts on nodes once the grid is updated
+        self._changes_nodes = self._is_driven or bool(self.obstacles) or self.rest.is_used or len(store.fields) > 1
         self.moment = float(scene.time.frame_start)
         self.speeds = Speeds()
         self.stiffest = ""
@@ -88,7 +90,6 @@ class Stepper:
         self._is_near = self._is_waiting
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._node_extremes = np.zeros((PIECE_COUNT, 2))
-        self._node_speeds = np.zeros((1, NODE), store.dtype)
 
     @property
     def must_sort(self) -> bool:
@@ -128,7 +129,6 @@ class Stepper:
             self._cover.reserve(self._store.nodes.size // NODE)
             if not self.rigid.groups and not any(obstacle.is_moving for obstacle in self.obstacles):
                 self._find_cover()
-        self._node_speeds = np.zeros((self._store.layout.node_count + 1, NODE), self._store.dtype)
         self.pins.find(self._store, self.moment)
         self.rest.begin(self.obstacles, self.moment, is_driven=self._is_driven)
 
@@ -198,7 +198,7 @@ class Stepper:
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
         for obstacle in self.obstacles + self.rigid.groups:
-            self._is_near[obstacle.due_blocks(self._node_speeds, dt, self.pins.reach, farthest)] = True
+            self._is_near[obstacle.due_blocks(self._store.node_speeds, dt, self.pins.reach, farthest)] = True
         self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
         trouble, drift = self._advance(dt)
         if trouble is not None:
@@ -244,18 +244,18 @@ class Stepper:
         gravity = self._director.gravity
         if self.scheme.flip_ratio > 0.0:
             self._scatter(0.0)
-            update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity)
+            update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity, store.node_speeds)
         self._scatter(dt)
         self.spent("particles")
-        update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity)
+        update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity, store.node_speeds)
         self.rest.note_nodes()
         self._director.push(dt)
 
     def weigh(self) -> None:
         """Sum the particles' masses at the nodes, right after a sort; the next substep scatters again."""
         self._scatter(0.0, is_for_frame=True)
-        layout = self._store.layout
-        update_grid(self._store.arenas, layout.node_arenas, self._store.nodes, self._store.node_rows, 0.0 * self._director.gravity)
+        store, gravity = self._store, 0.0 * self._director.gravity
+        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, gravity, store.node_speeds)
 
     def _scatter(self, dt: float, *, is_for_frame: bool = False) -> None:
         """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks.
@@ -306,8 +306,10 @@ class Stepper:
 
     def _fastest_node(self) -> float:
         """A bound on the next speed of particles along an axis [m/s]; not finite if a node's speed is not."""
-        count = self._store.layout.node_count
-        fastest_nodes(self._store.nodes, self._store.node_rows, count, self._node_speeds, self._node_extremes)
+        store, count = self._store, self._store.layout.node_count
+        if not self._changes_nodes:
+            return float(store.node_speeds.max())
+        fastest_nodes(store.nodes, store.node_rows, count, store.node_speeds, self._node_extremes)
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 

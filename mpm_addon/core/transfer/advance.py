@@ -20,6 +20,7 @@ from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIE
 from .scatter import affine_momentum, prepare_scatter, scatter_lanes
 from .scheme import is_plane
 from .scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
+from .sparse import gather_sparse, is_sparse, prepare_records, prepare_sparse, write_records
 from .table import live_count, load_matrix, load_vector, store_matrix, store_vector
 
 EXTREME_COUNT = 6
@@ -171,6 +172,8 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
             begin = behind
             behind = group_end(runs, body, begin, pieces[piece + 1])
             low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+            blocks = begin, behind
+            does_without = is_sparse(scheme, table, runs, body, blocks)
             has_scattered, has_kept = False, False
             for block in range(begin, behind):
                 if is_fused and not is_kept[block]:
@@ -180,27 +183,33 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
                 live = live_count(table, chunk, count)
-                for at in range(0, count, LANE_COUNT):
-                    prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
-                for block in range(begin, behind):
-                    run = block * body_count + body
-                    start, end = first[run], first[run + 1]
-                    if start == end:
-                        continue
-                    if chunk == low:
-                        positions = range_of(scheme, table, start, end)
-                        if is_fused and is_kept[block]:
-                            room = keep_room(arenas, block, run, room)
-                        elif is_fused:
-                            room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbors[block])
-                        touched = nodes_between(scheme, positions, LEAST_WAY)
-                        gather_arena(nodes, neighbors[block], touched, numbers, GATHERED)
-                        if scheme.flip_ratio > 0.0:
-                            gather_arena(nodes_before, neighbors[block], touched, numbers, GATHERED_BEFORE)
-                    start, end = max(start - chunk, 0), min(end - chunk, live)
-                    gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
+                if does_without:
+                    prepare_sparse(scheme, table, low, count, numbers, index)
+                    gather_sparse(scheme, runs, body, blocks, live, nodes, neighbors, numbers, index, LANES)
                     if scheme.flip_ratio > 0.0:
-                        gather_lanes(scheme, start, end, numbers, index, GATHERED_BEFORE, LANES_BEFORE)
+                        gather_sparse(scheme, runs, body, blocks, live, nodes_before, neighbors, numbers, index, LANES_BEFORE)
+                else:
+                    for at in range(0, count, LANE_COUNT):
+                        prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
+                    for block in range(begin, behind):
+                        run = block * body_count + body
+                        start, end = first[run], first[run + 1]
+                        if start == end:
+                            continue
+                        if chunk == low:
+                            positions = range_of(scheme, table, start, end)
+                            if is_fused and is_kept[block]:
+                                room = keep_room(arenas, block, run, end - start, room)
+                            elif is_fused:
+                                room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbors[block])
+                            touched = nodes_between(scheme, positions, LEAST_WAY)
+                            gather_arena(nodes, neighbors[block], touched, numbers, GATHERED)
+                            if scheme.flip_ratio > 0.0:
+                                gather_arena(nodes_before, neighbors[block], touched, numbers, GATHERED_BEFORE)
+                        start, end = max(start - chunk, 0), min(end - chunk, live)
+                        gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
+                        if scheme.flip_ratio > 0.0:
+                            gather_lanes(scheme, start, end, numbers, index, GATHERED_BEFORE, LANES_BEFORE)
                 repeat_last(live, count, numbers, LANES)
                 if scheme.flip_ratio > 0.0:
                     repeat_last(live, count, numbers, LANES_BEFORE)
@@ -238,13 +247,27 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                     if has_scattered:
                         mass = load(table[MASS], slot, LANE_COUNT)
                         affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, spacing)
-                        prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                        if does_without:
+                            prepare_records(scheme, position, mass, velocity, affine, numbers, index, at)
+                        else:
+                            prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
                     if has_kept:
                         store_vector(table, VELOCITY, slot, velocity)
                         store_matrix(table, VELOCITY_GRADIENT, slot, gradient)
                         store_vector(table, STRESS, slot, (xx, xy, xz))
                         store_vector(table, STRESS + 3, slot, (yy, yz, zz))
-                if has_scattered:
+                if does_without and is_fused:
+                    for block in range(begin, behind):
+                        run = block * body_count + body
+                        start, end = first[run], first[run + 1]
+                        if start == end:
+                            continue
+                        lanes = start - low, min(end - low, live)
+                        if is_kept[block]:
+                            room = keep_room(arenas, block, run, end - start, room)
+                        else:
+                            room = write_records(scheme, lanes, numbers, index, arenas, run, room, neighbors[block])
+                elif has_scattered:
                     for block in range(begin, behind):
                         if not is_kept[block]:
                             run = block * body_count + body

@@ -19,10 +19,13 @@ from .blocks import ARENA, BLOCK, NEIGHBORS, ROW
 from .reach import HIGH, LOW
 from .rows import POSITION
 from .scheme import is_cubic, is_plane
+from .scratch import CHUNK
 
 # padding after each arena, for pairs of nodes that are written past its end with zero weight
 ROOM = 16
 BOX = 6
+# numbers of a record, see `sparse`
+RECORD = 36
 HALF_ROW = ROW // 2
 MARK_WORDS = 4
 # largest rounding error of a displacement [cells]
@@ -33,13 +36,16 @@ class Arenas(NamedTuple):
     """The momentum and mass that runs have scattered.
 
     Attributes:
-        values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena.
+        values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena; in place of the
+            arena of a run in a sparse group its records, see `sparse`.
         starts: (runs,) offset of each arena in `values`.
         rooms: (bodies, pieces) offset of the first arena of each body in each piece of work; each has space for its largest box.
-        boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway.
+        boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway. For
+            records, -1 and their number.
         reach: (blocks, 6) largest possible box until the next sort.
         marks: (node blocks + 1, 4) 32 bytes per node block, one for each of the 27 (in two dimensions: 9) blocks around it that has
-            scattered to it since the arenas were last summed.
+            scattered to it since the arenas were last summed. For records its bits tell which of them, counted modulo 8, touch the node
+            block.
         mark_bytes: (node blocks + 1, 32) the same memory as bytes: no two blocks write the same one.
         bodies: (node blocks + 1, 2) bodies [begin, end) whose arenas each node block sums; see `fields`.
     """
@@ -89,14 +95,14 @@ def make_room(extents, runs, is_plane, rooms, reach):
             for block in range(pieces[piece], pieces[piece + 1]):
                 run = block * body_count + body
                 if first[run] < first[run + 1]:
-                    start += largest_arena(reach[block])
+                    start += largest_arena(reach[block], first[run + 1] - first[run])
     return start
 
 
 @kernel
-def largest_arena(reach):
-    """The size of an arena whose box covers all nodes that particles of its block can reach."""
-    return (reach[1] - reach[0]) * (reach[3] - reach[2]) * ROW + ROOM
+def largest_arena(reach, slots):
+    """The size of an arena whose box covers all nodes that particles of its block can reach, or of the records of a small run."""
+    return max((reach[1] - reach[0]) * (reach[3] - reach[2]) * ROW + ROOM, RECORD * slots if slots <= CHUNK else 0)
 
 
 @generic
@@ -215,7 +221,7 @@ def open_arena(arenas, block, run, start, touched, neighbors):
             for z in range(bz[0], bz[1]):
                 place = 9 * x + 3 * y + z if neighbors.size == NEIGHBORS else 3 * x + z
                 # seen from there, this block lies on the opposite side
-                arenas.mark_bytes[neighbors[place], last - place] = 1
+                arenas.mark_bytes[neighbors[place], last - place] |= np.uint8(1)
     arenas.boxes[run, 0], arenas.boxes[run, 1] = x0, x1
     arenas.boxes[run, 2], arenas.boxes[run, 3] = y0, y1
     arenas.boxes[run, 4], arenas.boxes[run, 5] = z0, z1
@@ -228,10 +234,10 @@ def open_arena(arenas, block, run, start, touched, neighbors):
 
 
 @generic
-def keep_room(arenas, block, run, start):
-    """Reserve an arena at `start` for a run that is scattered later; returns the offset of its end at its largest size."""
+def keep_room(arenas, block, run, slots, start):
+    """Reserve an arena at `start` for a run of this many slots that is scattered later; returns the offset of its largest possible end."""
     arenas.starts[run] = start
-    return start + largest_arena(arenas.reach[block])
+    return start + largest_arena(arenas.reach[block], slots)
 
 
 def offset_in_arena(scheme: Any, arenas: Any, run: Any) -> Any:

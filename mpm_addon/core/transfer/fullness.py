@@ -16,11 +16,12 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..laws.law import FluidLaw, Law
 from .blocks import BLOCK, NEIGHBORS, NODE, ROW
-from .extent import box_of
+from .extent import RECORD, box_of
 from .grid import overlap
 from .layout import Layout
 from .particle_store import ParticleStore
 from .scheme import is_cubic, is_plane
+from .sparse import IS_RECORDS, add_mass_of_record
 
 # A particle gathers more of its own mass than the space around it holds on average; its neighbors, which keep a distance, compensate for
 # most of this. The rest, relative to the mean sum of squared weights; measured in stirred water (4 and 9 particles a cell in 2D, 8 in 3D).
@@ -118,6 +119,10 @@ def add_masses(arenas, run, place, is_in_space, factor, node):
 
     Nodes without mass are skipped: they are not reset, and nothing gathers from them.
     """
+    if arenas.boxes[run, 0] == IS_RECORDS:
+        for each in range(int(arenas.boxes[run, 1])):
+            add_mass_of_record(arenas.values, arenas.starts[run] + RECORD * each, place, factor, node)
+        return
     x0, x1, y0, y1, z0, z1 = box_of(arenas, run)
     low_x, high_x, ax = overlap((place // 9 if is_in_space else place // 3) - 1, x0, x1)
     low_y, high_y, ay = overlap(place // 3 % 3 - 1, y0, y1) if is_in_space else (0, 1, 0)

@@ -91,14 +91,21 @@ def gather_lane(scheme, arena, at, scratch, lane, result):
     wz = shuffled(weights, weights, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
     value, along_x, along_y = value * wz, along_x * wz, along_y * wz
     along_z = value * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2))
-    # four nodes each: add pairs of nodes, then pairs of pairs
+    store_gathered(scratch, result + LANE_ROW * lane, (value, along_x, along_y, along_z))
+
+
+@generic
+def store_gathered(scratch, at, sums):
+    """Store a particle's sums over its nodes, given for four nodes along z each, as four rows of four."""
+    value, along_x, along_y, along_z = sums
+    # add pairs of nodes, then pairs of pairs
     low = (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
     high = (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
     first = shuffled(value, along_x, low) + shuffled(value, along_x, high)
     second = shuffled(along_y, along_z, low) + shuffled(along_y, along_z, high)
     even = (0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
     odd = (4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
-    store(scratch, result + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
+    store(scratch, at, shuffled(first, second, even) + shuffled(first, second, odd))
 
 
 @generic

@@ -129,6 +129,7 @@ class ParticleStore:
 
     Attributes:
         field_of_body: number of each body's velocity field.
+        node_speeds: (node blocks + 1, 4) the largest speed in each along x, y and z [m/s], that along z twice; see `grid.fastest_nodes`.
         is_carried: (bodies,) whether each body has a rest state and is moved by its rest nodes instead of the nodes in the world.
     """
 
@@ -158,6 +159,7 @@ class ParticleStore:
         self.arenas = no_arenas(self.dtype)
         self.nodes, self.node_rows = self._empty_nodes(1)
         self.nodes_before, self.node_rows_before = self._empty_nodes(1)
+        self.node_speeds = np.zeros((1, NODE), self.dtype)
         self.scratch = Scratch(aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype), np.zeros((PIECE_COUNT, CHUNK), np.int32))
         self._spare_table = self.table.copy()
         self._spare_ids = self.ids.copy()
@@ -269,6 +271,7 @@ class ParticleStore:
         # one block more, for the number that stands for no node block
         count = self.layout.node_count + 1
         self._place_arenas(count)
+        self.node_speeds = np.zeros((count, NODE), self.dtype)
         if self.layout.has_nodes_of(old):
             return
         for values, rows in (("nodes", "node_rows"), ("nodes_before", "node_rows_before"))[: 1 + self._is_flip]:

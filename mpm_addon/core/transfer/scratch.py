@@ -14,7 +14,7 @@ from ..arithmetic.operations import generic
 from ..arithmetic.vector import store
 from .blocks import ARENA_NODES, NODE
 from .scheme import is_cubic, is_plane
-from .table import LANE_ROW
+from .table import LANE_ROW, store_rows
 
 # slots per chunk
 CHUNK = 64
@@ -58,6 +58,29 @@ def store_products_of_four(scratch, at, share, wy):
     store(scratch, at + CHUNK, share * w1)
     store(scratch, at + 2 * CHUNK, share * w2)
     store(scratch, at + 3 * CHUNK, share * w3)
+
+
+@generic
+def store_momenta(scratch, row, offsets, mass, velocity, affine, unused):
+    """Store each lane's momentum and mass at the node where counting starts, and the momentum's slopes along x, y and z.
+
+    `unused` are 3 values for where the mass would have slopes.
+    """
+    dx, dy, dz = offsets
+    u, v, w = velocity
+    a, b, c, d, e, f, g, h, i = affine
+    store_rows(
+        scratch,
+        row,
+        mass * u - (a * dx + b * dy + c * dz),
+        mass * v - (d * dx + e * dy + f * dz),
+        mass * w - (g * dx + h * dy + i * dz),
+        mass,
+    )
+    first, second, third = unused
+    store_rows(scratch, row + NODE, a, d, g, first)
+    store_rows(scratch, row + 2 * NODE, b, e, h, second)
+    store_rows(scratch, row + 3 * NODE, c, f, i, third)
 
 
 def store_row_weights(scheme: Any, scratch: Any, at: Any, wx: Any, wy: Any) -> None:
