@@ -12,7 +12,7 @@ from ..contact.feet import STICKY
 from ..contact.obstacle import Obstacle, nodes_of
 from ..contact.obstacles import ObstacleGroup
 from ..failure import Kind, Trouble
-from ..transfer.blocks import BLOCK
+from ..transfer.blocks import BLOCK, NODE
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
 from ..transfer.rest_grid import RestGrid
@@ -63,6 +63,7 @@ class RestBodies:
         self._near: list[NDArray[np.int64]] = []
         self._held: list[NDArray[np.int64]] = []
         self._trouble: Trouble | None = None
+        self._is_alone = False
         self.speeds = Speeds()
         self.stiffest = ""
 
@@ -106,6 +107,7 @@ class RestBodies:
         if self._has_changed():
             self._grid.build(self._places)
             self._places = self._grid.places
+        self._is_alone = not is_driven and len(self._numbers) == len(self._bodies)
         self._grid.find()
         self._grid.save()
         for group in obstacles:
@@ -169,9 +171,10 @@ class RestBodies:
         grid, store = self._grid, self._store
         np.subtract(store.nodes[: len(self._before)], self._before, out=self._before)
         grid.take_change(self._before)
+        wanted = self._wanted()
         if len(self._pulled_slots):
             store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] += self._pulled
-        grid.share_change(dt * gravity.astype(np.float64))
+        grid.share_change(dt * gravity.astype(np.float64), wanted)
         self._hold(obstacles)
         grid.move(dt)
         self._strain()
@@ -181,6 +184,15 @@ class RestBodies:
         if is_shown or self._trouble is not None:
             grid.show_particles()
         return self._trouble
+
+    def _wanted(self) -> float:
+        """The sum of m v^2 of the changes at the nodes of the world [J]; 0 where others would not get the same impulses."""
+        if not self._is_alone:
+            return 0.0
+        count = len(self._before)
+        change = self._before.reshape(count, -1, NODE)[..., :3].astype(np.float64)
+        mass = self._store.nodes[:count].reshape(count, -1, NODE)[..., 3:]
+        return float((mass * change * change).sum())
 
     def _strain(self) -> None:
         """Compute F, stress and forces from the state of the nodes."""

@@ -26,6 +26,8 @@ from .scatter import particles_to_grid
 from .scheme import Scheme
 
 Floats = NDArray[np.float64]
+# the greatest factor for changes; between two and three is common
+MOST_LENGTHENED = 8.0
 # a node's velocity: of all numbers but its mass
 _VECTOR = slice(0, 3)
 
@@ -277,15 +279,28 @@ class RestGrid:
                 grid = world.grid(self._spacing, field)._replace(nodes=change)
                 gather_velocities(self._scheme, world.particles, grid, self.is_near, world.scratch)
 
-    def share_change(self, gravity: Floats) -> None:
-        """Give the nodes the changes in the table of the world, and another change for all, (3,) [m/s]."""
+    def share_change(self, gravity: Floats, wanted: float) -> None:
+        """Give the nodes the changes in the table of the world, and another change for all, (3,) [m/s].
+
+        The nodes of the world and the rest nodes are coupled by two splines, so that the nodes of the world would see only a part of the
+        change that they want: the rest of it would be asked for again and again, and more and more of the body be stopped. So the
+        change is lengthened until the impulses have done the work that they are meant to do (the step of steepest descent).
+
+        Args:
+            gravity: the other change.
+            wanted: the sum of m v^2 of the changes at the nodes of the world [J], or 0 to lengthen nothing.
+        """
         self.velocity += self._is_there_at * gravity
         if self.is_near.any():
             # particles of the rest blocks that are far from everything do not change
             table = self.store.table
             table[VELOCITY : VELOCITY_GRADIENT + 9, self._near_rest_slots] = 0.0
             carry_change(self._world.table, self._near_world_slots, table)
-            self.velocity += self._scattered_of_all()
+            change = self._scattered_of_all().astype(np.float64)
+            found = float((self.mass[..., None] * change * change).sum())
+            if wanted > 0.0 and found > 0.0:
+                change *= min(wanted / found, MOST_LENGTHENED)
+            self.velocity += change
 
     def move(self, dt: float) -> None:
         """Move the nodes for a substep of dt [s]."""

@@ -250,7 +250,10 @@ def carry_motion(tickets, rest_table, slots, table):
 
 @parallel_kernel
 def carry_change(tickets, table, slots, rest_table):
-    """Give the rest table a velocity v of particles in the world, and C F in place of C; the opposite of `carry_motion`.
+    """Give the rest table a velocity v of particles in the world, and C F^-T in place of C.
+
+    This is the adjoint of `carry_motion` and not its inverse: impulses do the same work at the rest nodes as at those of the world. With
+    C F a bouncing bar gained energy where it is compressed.
 
     Args:
         table: (rows, slots).
@@ -261,14 +264,15 @@ def carry_change(tickets, table, slots, rest_table):
         slot = slots[at]
         if slot < 0:
             continue
+        m = rest_table[DEFORMATION : DEFORMATION + 9, at]
+        a, b, c, d, e, f, g, h, i = inverse_transposed((m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8]))
         for axis in range(3):
             rest_table[VELOCITY + axis, at] = table[VELOCITY + axis, slot]
             row = VELOCITY_GRADIENT + 3 * axis
             p, q, r = table[row, slot], table[row + 1, slot], table[row + 2, slot]
-            for column in range(3):
-                deformation = DEFORMATION + column
-                change = p * rest_table[deformation, at] + q * rest_table[deformation + 3, at] + r * rest_table[deformation + 6, at]
-                rest_table[row + column, at] = change
+            rest_table[row, at] = p * a + q * d + r * g
+            rest_table[row + 1, at] = p * b + q * e + r * h
+            rest_table[row + 2, at] = p * c + q * f + r * i
 
 
 @parallel_kernel
