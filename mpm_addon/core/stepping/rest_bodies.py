@@ -12,11 +12,11 @@ from ..contact.feet import STICKY
 from ..contact.obstacle import Obstacle, nodes_of
 from ..contact.obstacles import ObstacleGroup
 from ..failure import Kind, Trouble
-from ..transfer.blocks import BLOCK, NODE
+from ..transfer.blocks import BLOCK
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
 from ..transfer.rest_grid import RestGrid
-from ..transfer.rest_passes import EXTREME_COUNT, strain_particles
+from ..transfer.rest_strain import EXTREME_COUNT, Strain, strain_particles
 from ..transfer.rows import VELOCITY
 from ..transfer.scheme import Scheme
 from .bodies import Body
@@ -56,7 +56,6 @@ class RestBodies:
         self._spacing = spacing
         self._grid = RestGrid(store, scheme, spacing)
         self._places = self._grid.places
-        self._before = np.zeros((0, 0), store.dtype)
         self._pulled_slots = np.zeros(0, np.int64)
         self._pulled = np.zeros((3, 0), store.dtype)
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
@@ -64,6 +63,7 @@ class RestBodies:
         self._held: list[NDArray[np.int64]] = []
         self._trouble: Trouble | None = None
         self._is_alone = False
+        self._farthest = 0.0
         self.speeds = Speeds()
         self.stiffest = ""
 
@@ -83,7 +83,7 @@ class RestBodies:
     @property
     def drift(self) -> float:
         """How far a particle moved along an axis in the last substep, at most [cells]."""
-        return self._grid.farthest if self.is_used else 0.0
+        return self._farthest if self.is_used else 0.0
 
     def reach(self, dt: float) -> float:
         """How far a particle will move along an axis in a substep of dt [s], judging by its speed [cells]."""
@@ -115,7 +115,8 @@ class RestBodies:
             group.move_to(frame)
         self._find_near(obstacles)
         self._grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
-        self._strain()
+        self._grid.show_nodes()
+        self._strain(0.0, is_shown=True)
 
     def _has_changed(self) -> bool:
         """Whether particles have come or gone since the rest grid was built."""
@@ -147,12 +148,8 @@ class RestBodies:
 
     def note_nodes(self) -> None:
         """Note the velocities of the nodes before anything acts on them."""
-        if not self.is_used:
-            return
-        count = self._store.layout.node_count + 1
-        if self._before.shape != self._store.nodes[:count].shape:
-            self._before = np.zeros_like(self._store.nodes[:count])
-        np.copyto(self._before, self._store.nodes[:count])
+        if self.is_used:
+            self._grid.note_nodes()
 
     def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
         """Move the bodies by a substep, after everything has acted on the nodes of the world.
@@ -168,46 +165,38 @@ class RestBodies:
         """
         if not self.is_used:
             return None
-        grid, store = self._grid, self._store
-        np.subtract(store.nodes[: len(self._before)], self._before, out=self._before)
-        grid.take_change(self._before)
-        wanted = self._wanted()
-        if len(self._pulled_slots):
-            store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] += self._pulled
-        grid.share_change(dt * gravity.astype(np.float64), wanted)
+        grid = self._grid
+        grid.share_change(self._pulled_slots, self._pulled, is_alone=self._is_alone)
+        grid.accelerate(dt * gravity.astype(np.float64))
         self._hold(obstacles)
         grid.move(dt)
-        self._strain()
-        grid.place()
-        if not math.isfinite(grid.farthest):
+        self._strain(dt, is_shown=is_shown)
+        if not math.isfinite(self._farthest):
             return self._trouble or Trouble(Kind.NOT_FINITE, f'Material "{self.stiffest}"')
         if is_shown or self._trouble is not None:
             grid.show_particles()
         return self._trouble
 
-    def _wanted(self) -> float:
-        """The sum of m v^2 of the changes at the nodes of the world [J]; 0 where others would not get the same impulses."""
-        if not self._is_alone:
-            return 0.0
-        count = len(self._before)
-        change = self._before.reshape(count, -1, NODE)[..., :3].astype(np.float64)
-        mass = self._store.nodes[:count].reshape(count, -1, NODE)[..., 3:]
-        return float((mass * change * change).sum())
-
-    def _strain(self) -> None:
-        """Compute F, stress and forces from the state of the nodes."""
+    def _strain(self, dt: float, *, is_shown: bool) -> None:
+        """Compute F, stress and forces from the state of the nodes, after a substep of dt [s], or after a sort (0)."""
         grid, store = self._grid, self._grid.store
-        grid.show_nodes()
-        self.speeds, self._trouble, self.stiffest = Speeds(), None, ""
+        self.speeds, self._trouble, self.stiffest, self._farthest = Speeds(), None, "", 0.0
         for number in self._numbers:
             body, field = self._bodies[number], store.field_of_body[number]
-            nodes = grid.strain_grid(field)
+            task = Strain(number, dt, is_shown)
             self._extremes[:] = 0.0
-            self._extremes[:, 3] = -math.inf
+            self._extremes[:, 4] = -math.inf
             strain_particles(
-                body.constants, self._scheme, store.particles, nodes, number, self._store.scratch, store.arenas, self._extremes
+                body.constants,
+                self._scheme,
+                store.particles,
+                grid.strain_grid(field),
+                task,
+                self._store.scratch,
+                store.arenas,
+                self._extremes,
             )
-            fastest, wave_speed, gradient, flattest, check = (float(each) for each in self._extremes.max(axis=0))
+            fastest, farthest, wave_speed, gradient, flattest, check = (float(each) for each in self._extremes.max(axis=0))
             subject = f'Material "{body.name}"'
             if not math.isfinite(check) and self._trouble is None:
                 self._trouble = Trouble(Kind.NOT_FINITE, subject, number)
@@ -216,6 +205,7 @@ class RestBodies:
             if wave_speed > self.speeds.wave:
                 self.stiffest = body.name
             self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
+            self._farthest = max(self._farthest, farthest)
         grid.take_forces()
 
     def _find_near_blocks(self, obstacles: Sequence[ObstacleGroup], *, is_driven: bool) -> NDArray[np.bool_]:

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from .blocks import BLOCK, NODE, Grid
 from .fields import Fields
 from .grid import update_grid
-from .layout import Ints
+from .layout import PIECE_COUNT, Ints
 from .particle_store import NewParticles, ParticleStore, aligned
-from .rest_passes import REST_ROW_COUNT, carry_change, carry_motion, carry_places, gather_velocities
-from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .rest_nodes import accelerate_nodes, change_nodes, find_change, move_nodes, push_nodes, sum_change
+from .rest_passes import REST_ROW_COUNT, send_change, send_motion, show_strain, take_change, take_motion
+from .rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scatter import particles_to_grid
 from .scheme import Scheme
+from .table import LANE_ROW
 
 Floats = NDArray[np.float64]
 # the greatest factor for changes; between two and three is common
@@ -77,7 +79,6 @@ class RestGrid:
         mass: (node blocks, block nodes) [kg].
         slots: for each slot in the world, that in the rest state, -1 for other particles.
         is_near: (blocks,) the particle blocks in the world where something may act from outside until the next sort.
-        farthest: the longest way of a particle along an axis in the last substep [cells].
     """
 
     def __init__(self, world: ParticleStore, scheme: Scheme, spacing: float) -> None:
@@ -89,7 +90,8 @@ class RestGrid:
         self.places = RestPlaces.empty(world.dtype)
         self.store = self._empty_store()
         self.is_near = self._is_near = np.zeros(0, np.bool_)
-        self.farthest = 0.0
+        self._slots, self._change = np.zeros(0, np.int64), np.zeros((0, 0), world.dtype)
+        self._sums = np.zeros(PIECE_COUNT)
         self._lay_out()
         self._saved = self.displacement, self.velocity
 
@@ -107,9 +109,8 @@ class RestGrid:
         self.displacement, self.velocity = np.zeros((2, count, block_nodes, 3))
         self.mass = np.zeros((count, block_nodes))
         self._moved, self._motion = (aligned((count + 1, NODE * block_nodes), self._world.dtype) for _ in range(2))
-        self._acceleration, self._room = np.zeros_like(self.velocity), np.zeros_like(self.velocity)
-        self._is_there_at = np.zeros((count, block_nodes, 1))
-        self._origins = np.zeros_like(self.velocity)
+        self._origins = np.zeros((count, 3))
+        self._motions = np.zeros(LANE_ROW * len(self.store.ids), self._world.dtype)
         self._is_near = np.ones(len(self.store.layout.keys), np.bool_)
         self._is_there = [bool(np.diff(self.store.layout.first).reshape(-1, self._world.body_count)[:, its].any()) for its in self.fields]
 
@@ -134,7 +135,6 @@ class RestGrid:
         self._lay_out()
         sums = self._scattered()
         self.mass[:] = sums[..., 3]
-        self._is_there_at[:] = self.mass[..., None] > 0.0
         self.velocity[:] = sums[..., _VECTOR]
         new, kept = self._found(old.node_fields, old.node_keys[old.origins])
         self.displacement[new], self.velocity[new] = before[0][kept], before[1][kept]
@@ -168,7 +168,7 @@ class RestGrid:
         rest_run = np.searchsorted(rest.first, self.slots, side="right") - 1
         rest_block, body = np.divmod(np.maximum(rest_run, 0), world.body_count)
         self._offsets = np.zeros((len(ids), 3))
-        its = self.slots >= 0
+        self._slots = its = np.flatnonzero(self.slots >= 0)
         apart = rest.coordinates[rest_block[its]] - layout.coordinates[blocks[its]]
         self._offsets[its] = BLOCK * apart + self._origin_of_field[np.array(world.field_of_body)[body[its]]]
         self.see(np.ones(len(layout.keys), np.bool_))
@@ -182,7 +182,7 @@ class RestGrid:
             if self._is_there[field] and len(its):
                 heaviest = int(self.mass[its].argmax())
                 self._origin_of_field[field] = self.displacement[its].reshape(-1, 3)[heaviest] / self._spacing
-        self._origins = self._origin_of_field[layout.node_fields][:, None] * self._is_there_at
+        self._origins = self._origin_of_field[layout.node_fields]
 
     def save(self) -> None:
         """Save the state at a sort, for `restore`."""
@@ -201,35 +201,31 @@ class RestGrid:
                 particles_to_grid(self._affine, store.particles, grid, self._is_near, is_first, 0.0, self._world.scratch, store.arenas)
         return self.summed()
 
-    def _scattered_of_all(self) -> NDArray[Any]:
-        """The same velocity changes where blocks that are not near would have added only mass."""
-        sums = self._scattered()
-        return sums[..., _VECTOR] * (sums[..., 3] / np.maximum(self.mass, np.finfo(np.float32).tiny))[..., None]
-
     def shares_of(self, values: Floats) -> NDArray[Any]:
         """The means of values of the slots in the world (slots,) at the nodes, (node blocks, block nodes)."""
         table, its = self.store.table, np.flatnonzero(self._world_slots >= 0)
         table[VELOCITY : VELOCITY_GRADIENT + 9] = 0.0
         table[VELOCITY, its] = values[self._world_slots[its]]
-        return self._scattered_of_all()[..., 0]
+        return self._scattered()[..., 0]
 
     def see(self, is_near: NDArray[np.bool_]) -> None:
         """Set where something may act from outside until the next sort: (blocks,) in the world. After `find`."""
         world, rest = self._world.layout, self.store.layout
         self.is_near = is_near
         blocks = np.repeat(np.arange(len(world.keys)), np.diff(world.first[:: self._world.body_count]))
-        self._near_slots = np.where(is_near[blocks], self.slots, -1)
+        self._near_slots = self._slots[is_near[blocks[self._slots]]]
         live = np.flatnonzero(self._world_slots >= 0)
         near = live[is_near[blocks[self._world_slots[live]]]]
-        self._near_world_slots = np.full(len(self._world_slots), -1)
-        self._near_world_slots[near] = self._world_slots[near]
+        # one parcel more stays empty, for particles that nothing acts on
+        self._change_parcels = np.zeros(LANE_ROW * (len(self.slots) + 1), self._world.dtype)
+        self._parcels = np.full(len(self.store.ids), len(self.slots))
+        self._parcels[near] = self._world_slots[near]
         block_of = np.repeat(np.arange(len(rest.keys)), np.diff(rest.first[:: self._world.body_count]))
         self._is_near = np.zeros(len(rest.keys), np.bool_)
         self._is_near[block_of[near]] = True
-        self._near_rest_slots = np.flatnonzero(self._is_near[block_of])
 
     def summed(self) -> NDArray[Any]:
-        """What was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
+        """Sum what was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
         store = self.store
         nothing = np.zeros(NODE * BLOCK, self._world.dtype)
         update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing)
@@ -241,85 +237,77 @@ class RestGrid:
 
     def show_nodes(self) -> None:
         """Give the kernels the state of the nodes."""
-        count = len(self.velocity)
-        np.multiply(self.displacement, 1.0 / self._spacing, out=self._room)
-        moved = self._moved.reshape(count + 1, -1, NODE)[:count, :, _VECTOR]
-        np.subtract(self._room, self._origins, out=moved, casting="same_kind")
-        self._show_velocities()
-
-    def _show_velocities(self) -> None:
-        count = len(self.velocity)
-        self._motion.reshape(count + 1, -1, NODE)[:count, :, _VECTOR] = self.velocity
+        self.move(0.0)
 
     def take_forces(self) -> None:
         """Sum the forces that `strain_particles` has scattered."""
-        self._acceleration[:] = self.summed()[..., _VECTOR]
+        self.summed()
 
     def push(self, dt: float) -> None:
-        """Let the forces act for a substep of dt [s], and give the particles in the world their velocities."""
-        np.multiply(self._acceleration, dt, out=self._room)
-        self.velocity += self._room
-        self._show_velocities()
+        """Let the forces act for a substep of dt [s], and give the particles in the world that are near something their motion."""
+        push_nodes(self.store.nodes, dt, self.velocity, self._motion)
+        if len(self._near_slots):
+            self._show_motion(self._is_near, self._near_slots)
+
+    def _show_motion(self, is_near: NDArray[np.bool_], slots: Ints) -> None:
+        """Give particles in the world, in slots (n,), their positions, velocities and C; is_near: (blocks,) in the rest state."""
         store = self.store
         for field, is_there in enumerate(self._is_there):
             if is_there:
                 grid = store.grid(self._spacing, field)._replace(nodes=self._motion)
-                gather_velocities(self._scheme, store.particles, grid, self._is_near, self._world.scratch)
-        carry_motion(store.table, self._near_slots, self._world.table)
+                send_motion(self._scheme, store.particles, grid, is_near, self._world.scratch, self._motions)
+        take_motion(slots, self.slots[slots], self._offsets, self._motions, self._world.table)
 
-    def take_change(self, change: NDArray[Any]) -> None:
-        """Let what has changed velocities in the world act on the nodes.
+    def note_nodes(self) -> None:
+        """Note the velocities of the nodes of the world before anything acts on them."""
+        if len(self._near_slots):
+            nodes = self._world.nodes[: self._world.layout.node_count + 1]
+            if self._change.shape != nodes.shape:
+                self._change = np.zeros_like(nodes)
+            np.copyto(self._change, nodes)
 
-        Args:
-            change: (node blocks, 4 * block nodes) of the world, changes of velocity [m/s].
-        """
-        world = self._world
-        for field, is_there in enumerate(self._is_there):
-            if is_there:
-                grid = world.grid(self._spacing, field)._replace(nodes=change)
-                gather_velocities(self._scheme, world.particles, grid, self.is_near, world.scratch)
+    def share_change(self, slots: Ints, pulled: NDArray[Any], *, is_alone: bool) -> None:
+        """Give the rest nodes what has changed velocities in the world since `note_nodes`.
 
-    def share_change(self, gravity: Floats, wanted: float) -> None:
-        """Give the nodes the changes in the table of the world, and another change for all, (3,) [m/s].
-
-        The nodes of the world and the rest nodes are coupled by two splines, so that the nodes of the world would see only a part of the
+        The nodes of the world and the rest nodes are coupled by two splines, so that the nodes of the world see only a part of the
         change that they want: the rest of it would be asked for again and again, and more and more of the body be stopped. So the
         change is lengthened until the impulses have done the work that they are meant to do (the step of steepest descent).
 
         Args:
-            gravity: the other change.
-            wanted: the sum of m v^2 of the changes at the nodes of the world [J], or 0 to lengthen nothing.
+            slots: (n,) particles in the world whose velocities have been changed directly.
+            pulled: (3, n) by how much [m/s].
+            is_alone: whether nothing else must get the same impulses, so that the change may be lengthened.
         """
-        self.velocity += self._is_there_at * gravity
-        if self.is_near.any():
-            # particles of the rest blocks that are far from everything do not change
-            table = self.store.table
-            table[VELOCITY : VELOCITY_GRADIENT + 9, self._near_rest_slots] = 0.0
-            carry_change(self._world.table, self._near_world_slots, table)
-            change = self._scattered_of_all().astype(np.float64)
-            found = float((self.mass[..., None] * change * change).sum())
-            if wanted > 0.0 and found > 0.0:
-                change *= min(wanted / found, MOST_LENGTHENED)
-            self.velocity += change
+        if not len(self._near_slots):
+            return
+        world, store = self._world, self.store
+        find_change(world.nodes, self._change, self._sums)
+        wanted = float(self._sums.sum())
+        for field, is_there in enumerate(self._is_there):
+            if is_there:
+                grid = world.grid(self._spacing, field)._replace(nodes=self._change)
+                send_change(self._scheme, world.particles, grid, self.is_near, world.scratch, self._change_parcels)
+        self._change_parcels.reshape(-1, LANE_ROW)[slots, _VECTOR] += pulled.T
+        take_change(store.particles, self._is_near, self._parcels, world.scratch, self._change_parcels)
+        self._scattered()
+        sum_change(store.nodes, self.mass, self._sums)
+        found, factor = float(self._sums.sum()), 1.0
+        if is_alone and found > 0.0:
+            factor = min(wanted / found, MOST_LENGTHENED)
+        change_nodes(store.nodes, factor, self.mass, self.velocity)
+
+    def accelerate(self, change: Floats) -> None:
+        """Change the velocity of all nodes, by (3,) [m/s]."""
+        accelerate_nodes(change, self.mass, self.velocity)
 
     def move(self, dt: float) -> None:
         """Move the nodes for a substep of dt [s]."""
-        np.multiply(self.velocity, dt, out=self._room)
-        self.displacement += self._room
-
-    def place(self) -> None:
-        """Move the particles in the world to where the nodes carry them."""
-        ways = np.zeros(64)
-        carry_places(self.store.table, self.slots, self._offsets, self._world.table, ways)
-        self.farthest = float(ways.max())
+        move_nodes(self.velocity, dt, self.mass, self._spacing, self._origins, self.displacement, self._moved, self._motion)
 
     def show_particles(self) -> None:
-        """Give the particles in the world their velocity, F and stress, for frames."""
-        table, world = self.store.table, self._world.table
-        carry_motion(table, self.slots, world)
-        its = np.flatnonzero(self.slots >= 0)
-        for rows in (slice(STRESS, STRESS + 6), slice(DEFORMATION, DEFORMATION + 9)):
-            world[rows, its] = table[rows, self.slots[its]]
+        """Give the particles in the world their motion, F and stress, for frames."""
+        self._show_motion(np.ones_like(self._is_near), self._slots)
+        show_strain(self._slots, self.slots[self._slots], self.store.table, self._world.table)
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """The state, as arrays."""
