@@ -50,6 +50,7 @@ KERNELS = {
         "transfer.advance.advance_material": "law int real2 float real2 float1",
     },
     "rest": {
+        "transfer.reach.find_reaching": "float2 int2 int1 bool1",
         "transfer.rest_passes.send_motion": "scheme particles grid bool1 scratch real1",
         "transfer.rest_passes.take_motion": "int1 int1 float2 real1 real2",
         "transfer.rest_passes.show_strain": "int1 int1 real2 real2",

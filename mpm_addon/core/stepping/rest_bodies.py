@@ -15,6 +15,7 @@ from ..failure import Kind, Trouble
 from ..transfer.blocks import BLOCK
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
+from ..transfer.reach import find_reaching
 from ..transfer.rest_grid import RestGrid
 from ..transfer.rest_strain import EXTREME_COUNT, Strain, strain_particles
 from ..transfer.rows import VELOCITY
@@ -208,17 +209,35 @@ class RestBodies:
             self._farthest = max(self._farthest, farthest)
         grid.take_forces()
 
+    def watch(self, obstacles: Sequence[ObstacleGroup]) -> None:
+        """Find the particles that colliders have come near since the last sort; before `push`."""
+        moving = [group for group in obstacles if group.is_moving]
+        if self.is_used and moving and not self._grid.is_near.all():
+            near = self._reaching(moving)
+            if (near & ~self._grid.is_near).any():
+                self._grid.see(near | self._grid.is_near)
+
     def _find_near_blocks(self, obstacles: Sequence[ObstacleGroup], *, is_driven: bool) -> NDArray[np.bool_]:
         """The particle blocks that share nodes with fixed colliders or with other bodies."""
         layout = self._store.layout
-        if is_driven or any(group.is_moving for group in obstacles):
+        if is_driven:
             return np.ones(len(layout.keys), np.bool_)
         is_touched = np.zeros(layout.node_count + 1, np.bool_)
-        for group in obstacles:
-            is_touched[group.touched_blocks(self._store)] = True
         counts = np.bincount(layout.origins, minlength=layout.node_count)
         is_touched[:-1] |= counts[layout.origins] > 1
-        return np.any([is_touched[layout.field_neighbors[field]].any(axis=1) for field in sorted(self._fields)], axis=0)
+        meeting = [is_touched[layout.field_neighbors[field]].any(axis=1) for field in sorted(self._fields)]
+        return np.any([self._reaching([group for group in obstacles if not group.is_moving]), *meeting], axis=0)
+
+    def _reaching(self, obstacles: Sequence[ObstacleGroup]) -> NDArray[np.bool_]:
+        """The particle blocks whose particles can touch nodes that colliders change, until the next sort."""
+        layout = self._store.layout
+        marked, is_reaching = np.zeros(layout.node_count + 1, np.int64), np.zeros(len(layout.keys), np.bool_)
+        for group in obstacles:
+            group.mark_touched(marked)
+        marked[-1] = 0
+        for field in sorted(self._fields):
+            find_reaching(layout.extents, layout.field_neighbors[field], marked, is_reaching)
+        return is_reaching
 
     def _find_near(self, obstacles: Sequence[ObstacleGroup]) -> None:
         """Find the rest nodes that sticky colliders hold until the next sort, and those that they may hold."""

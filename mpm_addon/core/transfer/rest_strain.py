@@ -24,8 +24,8 @@ EXTREME_COUNT = 6
 LINEAR_SHARE = 0.3
 QUADRATIC_SHARE = 1.0
 ONSET = 3.0
-# it is left out where no two neighbors move apart by more than this share of the wave speed: 4e-6 of the stiffness
-QUIET = 1e-3
+# it is left out where neighbors move apart by less than this share of the wave speed: 6e-5 of the stiffness
+QUIET = 4e-3
 # a wave speed is computed exactly only if it may exceed the greatest yet, squared, by more than this factor
 SLACK = 1.02
 
