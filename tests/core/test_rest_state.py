@@ -135,9 +135,8 @@ def test_a_moving_collider_acts_where_it_comes_between_two_sorts(monkeypatch: py
 
     monkeypatch.setattr(RestGrid, "see", seen)
     *_, some = simulate(hit)
-    # after the last sort before the hit nothing is near, then some blocks are
-    assert 0.0 in shares
-    assert 0.0 < shares[-1] < 1.0
+    # nothing after a sort, and some blocks from a substep on; all until these are known
+    assert {0.0, 1.0} < set(shares)
     monkeypatch.setattr(RestGrid, "see", lambda grid, is_near: see(grid, np.ones_like(is_near)))
     *_, every = simulate(hit)
     assert some.velocity[:, 2].max() > 1.0
