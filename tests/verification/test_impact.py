@@ -44,7 +44,7 @@ def test_a_ball_rebounds_as_high_wherever_between_two_nodes_the_floor_lies(offse
 
 @pytest.mark.parametrize("offset", [0.0, 0.5])
 def test_a_ball_with_forces_from_its_rest_state_rebounds_as_high(offset: float) -> None:
-    """Measured .84 and .80; .78 and .48 if changes are not lengthened."""
+    """Measured .84 and .80; .60 and .48 if changes are not lengthened."""
     assert 0.75 < bouncing_ball(2, cells=20, offset=offset, reference="rest").rebound < 1.0
 
 
