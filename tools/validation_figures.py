@@ -215,22 +215,17 @@ def draw_bodies(left: Axes, right: Axes) -> None:
 
 def draw_floating(left: Axes, right: Axes) -> None:
     for offset, color in zip(OFFSETS, (RED, BLUE, GREEN, ORANGE), strict=True):
-        run = floating.course(offset=offset, seconds=10.0)
+        run = floating.course(offset=offset)
         left.plot(run.time, run.draft, color=color, linewidth=1.2, label=f"at {offset:g} cells")
     left.axhspan(0.45, 0.55, color="#f3f3f3", zorder=0)
     left.set_ylim(0.3, 0.8)
-    densities = np.array([0.0, 1000.0])
-    right.plot(densities, densities / floating.WATER, color=GRAY, label="Archimedes")
-    crates = {500.0: 10.0, 900.0: 5.0}
-    drafts = np.array([[floating.floating(density, offset=offset, seconds=crates[density]).draft for density in crates] for offset in OFFSETS])
-    right.plot(np.tile(list(crates), (len(OFFSETS), 1)), drafts, "s", color=ORANGE, markersize=4)
-    right.plot([], [], "s", color=ORANGE, markersize=4, label="rigid crate")
-    jellies = (500.0, 900.0)
-    drafts = np.array([[bodies.afloat(density, offset=offset).draft for density in jellies] for offset in OFFSETS])
-    right.plot(np.tile(jellies, (len(OFFSETS), 1)), drafts, "o", color=BLUE, markersize=4)
-    right.plot([], [], "o", color=BLUE, markersize=4, label="jelly")
+    for dimension, color, line in ((3, BLUE, "o-"), (2, ORANGE, "s--")):
+        shares = [floating.buoyancy(offset=offset, dimension=dimension) for offset in OFFSETS]
+        right.plot(OFFSETS, shares, line, color=color, markersize=4, label=f"{dimension}D")
+    right.axhspan(0.95, 1.05, color="#f3f3f3", zorder=0)
+    right.set_ylim(0.8, 1.2)
     label(left, "A crate of half the density of water; gray: allowed", "t [s]", "draft over height")
-    label(right, "Drafts, at four places between nodes", "density [kg/m³]", "draft over height")
+    label(right, "A submerged crate that is held; gray: allowed", "place between two nodes [cells]", "buoyancy / ρ g V")
 
 
 def draw_rubber(left: Axes, right: Axes) -> None:
