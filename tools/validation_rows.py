@@ -1,4 +1,4 @@
-"""What docs/validation.md shows, part by part: each part's rows are measured anew from the cases of tests/verification and tests/everyday."""
+"""What docs/validation.md shows, part by part: rows measured anew from the cases of tests/verification and tests/everyday."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -215,8 +215,9 @@ COLLISIONS: dict[str, dict[str, float]] = {
 def afloat() -> Iterator[Row]:
     crates = [floating.floating(offset=offset) for offset in OFFSETS]
     what = "Rigid crate of half the density of water, 3 s"
-    yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", tuple(crate.draft for crate in crates), near(0.5, 0.05), "{:.2f}")
-    yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", tuple(crate.inside for crate in crates), (0.0, 0.01), "{:.1%}")
+    drafts, inside = tuple(crate.draft for crate in crates), tuple(crate.inside for crate in crates)
+    yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", drafts, near(0.5, 0.05), "{:.2f}")
+    yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", inside, (0.0, 0.01), "{:.1%}")
     for dimension in (3, 2):
         shares = at_offsets(lambda offset: floating.buoyancy(offset=offset, dimension=dimension))  # noqa: B023 - used here
         yield Row(f"Submerged crate that is held, {dimension}D: buoyancy", "ρ g V", "1", "5%", shares, near(1.0, 0.05), "{:.2f}")
