@@ -57,11 +57,12 @@ def parts() -> dict[str, Part]:
     }
 
 
-def page(before: str, title: str, table: str) -> str:
-    """Returns the page with another table in the section with this title."""
-    heading = f"## {title}\n"
+def page(before: str, part: Part, table: str) -> str:
+    """Returns the page with another table in the section of a part; a section that is missing is added at the end."""
+    heading = f"## {part.title}\n"
     if heading not in before:
-        raise SystemExit(f'validate: {PAGE.name} has no section "{title}". Add its heading and the head of a table.')
+        figures = "".join(f"\n![{part.title}]({FIGURES.name}/{name}.svg)\n" for name in part.figures)
+        return f"{before}\n{heading}\n{HEAD}{table}{figures}"
     start = before.index(HEAD, before.index(heading)) + len(HEAD)
     end = start
     while before.startswith("|", end):
@@ -74,14 +75,12 @@ def measure(name: str, part: Part) -> None:
     from validation_figures import draw
 
     start = time.monotonic()
-    # fails now rather than after minutes
-    page(PAGE.read_text(encoding="utf-8"), part.title, "")
     table = ""
     for row in part.rows():
         print(f"validate: {row.text()}", end="", flush=True)
         table += row.text()
     draw(FIGURES, part.figures)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), part.title, table), encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), part, table), encoding="utf-8")
     print(f"validate: {name} in {time.monotonic() - start:.0f} s", flush=True)
 
 
