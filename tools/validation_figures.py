@@ -215,7 +215,8 @@ def draw_bodies(left: Axes, right: Axes) -> None:
 
 def draw_floating(left: Axes, right: Axes) -> None:
     for offset, color in zip(OFFSETS, (RED, BLUE, GREEN, ORANGE), strict=True):
-        run = floating.course(offset=offset)
+        # as `floating.floating` asks for it, so that it is cached
+        run = floating.course(500.0, offset=offset, seconds=3.0, cells=8, dimension=3)
         left.plot(run.time, run.draft, color=color, linewidth=1.2, label=f"at {offset:g} cells")
     left.axhspan(0.45, 0.55, color="#f3f3f3", zorder=0)
     left.set_ylim(0.3, 0.8)
