@@ -4,7 +4,6 @@ import pytest
 
 from .cases.slosh import PERIOD, slosh
 
-
 DAMPS_MORE = pytest.mark.xfail(reason="between two nodes the floor and the walls damp more: .21 and .17 a period", strict=True)
 
 
