@@ -176,7 +176,7 @@ STRUCTURES = {
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
     "surfaces": ("contact.body_contact.Surfaces", "float1 float1 bool1 float1 float1"),
     "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
-    "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
+    "deep": ("contact.surface.DeepNodes", "int1 int1 int1 mark1"),
     "feet": (
         "contact.surface.Feet",
         "int1 int1 short1 short1 short1 short1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 real1 "
