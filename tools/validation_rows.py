@@ -175,7 +175,7 @@ def breaking_snow() -> Iterator[Row]:
     expected = masses[30_000]
     for particles, mass in masses.items():
         what = f"Snowball of {particles:,} particles breaks on a wall: its three largest pieces"
-        yield Row(what, "30,000 particles", f"{expected:.2f}", "25%", (mass,), near(expected, 0.25 * expected))
+        yield Row(what, "30,000 particles", f"{expected:.2f}", "25%", (mass,), near(expected, 0.25 * expected), "{:.2f}")
 
 
 def held() -> Iterator[Row]:
