@@ -247,16 +247,14 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                     if has_scattered:
                         mass = load(table[MASS], slot, LANE_COUNT)
                         affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, spacing)
-                        if does_without:
-                            prepare_records(scheme, position, mass, velocity, affine, numbers, index, at)
-                        else:
-                            prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                        prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
                     if has_kept:
                         store_vector(table, VELOCITY, slot, velocity)
                         store_matrix(table, VELOCITY_GRADIENT, slot, gradient)
                         store_vector(table, STRESS, slot, (xx, xy, xz))
                         store_vector(table, STRESS + 3, slot, (yy, yz, zz))
                 if does_without and is_fused:
+                    prepare_records(scheme, table, low, count, numbers)
                     for block in range(begin, behind):
                         run = block * body_count + body
                         start, end = first[run], first[run + 1]

@@ -171,7 +171,7 @@ def prepare_forces(scheme, position, mass, affine, numbers, index, at):
     store_as_int32(index, at, even)
     store_pairs(scheme, numbers, ALONG_Z + LANE_ROW * at, even < lowest, wz)
     zero = constant(0.0, mass)
-    store_momenta(numbers, LANES + LANE_ROW * at, (dx, dy, dz + (lowest - even)), mass, (zero, zero, zero), affine, (zero, zero, zero))
+    store_momenta(numbers, LANES + LANE_ROW * at, (dx, dy, dz + (lowest - even)), mass, (zero, zero, zero), affine)
 
 
 @generic

@@ -223,8 +223,7 @@ def prepare_scatter(scheme, position, mass, velocity, affine, scratch, index, at
     store_pairs(scheme, scratch, ALONG_Z + LANE_ROW * at, even < lowest, wz)
     # along z, from the node after the even one
     offsets = dx, dy, dz + (lowest - even)
-    zero = constant(0.0, mass)
-    store_momenta(scratch, LANES + LANE_ROW * at, offsets, mass, velocity, affine, (zero, zero, zero))
+    store_momenta(scratch, LANES + LANE_ROW * at, offsets, mass, velocity, affine)
 
 
 @generic
@@ -273,10 +272,9 @@ def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt
                         gradient, stress = load_matrix(table, VELOCITY_GRADIENT, slot), load_symmetric(table, STRESS, slot)
                         affine = affine_momentum(scheme, mass, volume, gradient, stress, dt, spacing)
                         position, velocity = load_vector(table, POSITION, slot), load_vector(table, VELOCITY, slot)
-                        if does_without:
-                            prepare_records(scheme, position, mass, velocity, affine, numbers, index, at)
-                        else:
-                            prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                        prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                    if does_without:
+                        prepare_records(scheme, table, low, count, numbers)
                     for block in range(begin, behind):
                         run = block * body_count + body
                         start, end = first[run], first[run + 1]

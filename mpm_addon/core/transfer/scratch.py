@@ -10,7 +10,7 @@ import numpy as np
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from ..arithmetic.operations import generic
+from ..arithmetic.operations import constant, generic
 from ..arithmetic.vector import store
 from .blocks import ARENA_NODES, NODE
 from .scheme import is_cubic, is_plane
@@ -61,11 +61,8 @@ def store_products_of_four(scratch, at, share, wy):
 
 
 @generic
-def store_momenta(scratch, row, offsets, mass, velocity, affine, unused):
-    """Store each lane's momentum and mass at the node where counting starts, and the momentum's slopes along x, y and z.
-
-    `unused` are 3 values for where the mass would have slopes.
-    """
+def store_momenta(scratch, row, offsets, mass, velocity, affine):
+    """Store each lane's momentum and mass at the node where counting starts, and the momentum's slopes along x, y and z."""
     dx, dy, dz = offsets
     u, v, w = velocity
     a, b, c, d, e, f, g, h, i = affine
@@ -77,10 +74,10 @@ def store_momenta(scratch, row, offsets, mass, velocity, affine, unused):
         mass * w - (g * dx + h * dy + i * dz),
         mass,
     )
-    first, second, third = unused
-    store_rows(scratch, row + NODE, a, d, g, first)
-    store_rows(scratch, row + 2 * NODE, b, e, h, second)
-    store_rows(scratch, row + 3 * NODE, c, f, i, third)
+    zero = constant(0.0, mass)
+    store_rows(scratch, row + NODE, a, d, g, zero)
+    store_rows(scratch, row + 2 * NODE, b, e, h, zero)
+    store_rows(scratch, row + 3 * NODE, c, f, i, zero)
 
 
 def store_row_weights(scheme: Any, scratch: Any, at: Any, wx: Any, wy: Any) -> None:

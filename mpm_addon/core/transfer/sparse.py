@@ -4,10 +4,11 @@ An arena is far larger than what one particle touches, so a group (see `packing`
 its particles is gathered from the rows of the node blocks themselves, and scatters a *record*: its momentum, the slopes of the
 momentum and the weights, not yet multiplied. A node block that a record touches multiplies them out for its own nodes (see `grid`).
 
-A record holds, as numbers: momentum and mass at the center node (4); slopes of the momentum along x (3), the number of the lowest
-node in the 8^3 nodes of an arena, slopes along y (3), the number of nodes along an axis, slopes along z (3), unused; the weights
-along x and y (4 each); and those along z (4) with three zeros before and four after them, so that the weights of the four nodes of a
-node block can be read wherever it lies. No branch depends on where a particle is: a wrong guess would take longer than to add zeros.
+A record holds, as numbers: momentum and mass at the center node (4); slopes of the momentum along x (3), the number of the lowest node,
+made even, in the 8^3 nodes of an arena, slopes along y (3), the number of nodes along an axis, slopes along z (3), unused; the weights
+along x and y (4 each); and those along z (5, from the even node on) with three zeros before and four after them, so that the weights of
+the four nodes of a node block can be read wherever it lies. No branch depends on where a particle is: a wrong guess would take longer
+than to add zeros.
 """
 
 from typing import Any
@@ -15,14 +16,15 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from ..arithmetic.operations import constant, generic, multiply_add
+from ..arithmetic.operations import constant, generic, multiply_add, select
 from ..arithmetic.vector import LANE_COUNT, broadcast, load, prefetch, shuffled, store, store_as_int32, trailing_zeros, whole_numbers
+from ..arithmetic.vector_arithmetic import floor
 from .blocks import BLOCK, NODE
 from .extent import RECORD
 from .gather import ROW_OF_FOUR, store_gathered
 from .rows import POSITION
 from .scheme import all_weights, is_cubic, is_plane
-from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_momenta, store_row_weights
+from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
 from .table import LANE_ROW, live_count, load_vector, store_rows
 
 # offsets in a record; those of the weights of the lowest nodes
@@ -211,21 +213,19 @@ def fetch_rows(scheme, nodes, neighbors, number):
 
 
 @generic
-def prepare_records(scheme, position, mass, velocity, affine, scratch, index, at):
-    """Store the three parts of the records of `LANE_COUNT` slots, from number `at` of the chunk on; `affine`: see `affine_momentum`."""
-    lowest, offsets, wx, wy, wz = all_weights(scheme, position)
-    store_as_int32(index, at, lowest)
-    zero = constant(0.0, mass)
-    unused = lowest, constant(float(nodes_along(scheme)), mass), zero
-    store_momenta(scratch, LANES + LANE_ROW * at, offsets, mass, velocity, affine, unused)
-    row = ALONG_Z + LANE_ROW * at
-    (x0, x1, x2, x3), (y0, y1, y2, y3), (z0, z1, z2, z3) = wx, wy, wz
-    store_rows(scratch, row, x0, x1, x2, x3)
-    store_rows(scratch, row + 4, y0, y1, y2, y3)
-    store_rows(scratch, row + 8, zero, zero, zero, z0)
-    store_rows(scratch, row + 12, z1, z2, z3, zero)
-    row = WEIGHTS + LANE_ROW * at
-    store_rows(scratch, row, zero, zero, zero, zero)
+def prepare_records(scheme, table, low, count, scratch):
+    """Store the weights of the records of a sparse group's slots [low, low + count), for which `prepare_scatter` has stored the momenta."""
+    for at in range(0, count, LANE_COUNT):
+        lowest, _, (x0, x1, x2, x3), (y0, y1, y2, y3), (z0, z1, z2, z3) = all_weights(scheme, load_vector(table, POSITION, low + at))
+        is_odd = 2.0 * floor(0.5 * lowest) < lowest
+        zero = constant(0.0, z0)
+        row = ALONG_Z + LANE_ROW * at
+        store_rows(scratch, row, x0, x1, x2, x3)
+        store_rows(scratch, row + 4, y0, y1, y2, y3)
+        store_rows(scratch, row + 8, zero, zero, zero, select(is_odd, zero, z0))
+        z1, z2, z3, z4 = select(is_odd, z0, z1), select(is_odd, z1, z2), select(is_odd, z2, z3), select(is_odd, z3, zero)
+        store_rows(scratch, row + 12, z1, z2, z3, z4)
+        store_rows(scratch, WEIGHTS + LANE_ROW * at, zero, zero, zero, zero)
 
 
 @generic
@@ -245,6 +245,8 @@ def write_records(scheme, lanes, scratch, index, arenas, run, start, neighbors):
     arenas.starts[run] = start
     for lane in range(begin, end):
         store(arenas.values, start, load(scratch, LANES + LANE_ROW * lane, LANE_ROW))
+        arenas.values[start + NUMBER] = index[lane]
+        arenas.values[start + COUNT] = nodes_along(scheme)
         store(arenas.values, start + LANE_ROW, load(scratch, ALONG_Z + LANE_ROW * lane, LANE_ROW))
         store(arenas.values, start + 2 * LANE_ROW, load(scratch, WEIGHTS + LANE_ROW * lane, REST_OF_RECORD))
         start += RECORD
@@ -254,10 +256,14 @@ def write_records(scheme, lanes, scratch, index, arenas, run, start, neighbors):
 
 @generic
 def mark_touched(scheme, number, bit, neighbors, mark_bytes):
-    """Mark the node blocks that contain a particle's nodes: the lowest one's along each axis, and the next if they reach it."""
+    """Mark the node blocks that contain a particle's nodes: the lowest one's along each axis, and the next if they may reach it.
+
+    Args:
+        number: of the lowest node, or of the even one below it along z, see `prepare_scatter`.
+    """
     farthest = BLOCK - nodes_along(scheme)
     x, y, z = (number >> 6) + BLOCK - 1, (number >> 3 & 7) + BLOCK - 1, (number & 7) + BLOCK - 1
-    is_x, is_y, is_z = int((x & 3) > farthest), int((y & 3) > farthest), int((z & 3) > farthest)
+    is_x, is_y, is_z = int((x & 3) > farthest), int((y & 3) > farthest), int((z & 3) >= farthest)
     for i in range(2):
         for j in range(2):
             for k in range(2):
@@ -300,7 +306,8 @@ def add_share(tile, row, records, weight, value):
 def add_record(records, at, place, tile):
     """Add a record to a tile (see `grid`); returns the rows of nodes that it touches, as bits. `place`: see `lowest_of_record`."""
     x, y, z = lowest_of_record(records, at, place)
-    if min(x, y, z) <= -BLOCK or max(x, y, z) >= BLOCK:
+    # along z, a particle reaches a node farther than its even node tells
+    if min(x, y, z - 1) <= -BLOCK or max(x, y, z) >= BLOCK:
         return 0
     wz = for_each_node(load(records, at + LOWEST_Z - z, 4))
     value = load(records, at, NODE)
@@ -345,7 +352,7 @@ def add_mass_of_record(records, at, place, factor, node):
     for i in range(max(x, 0), min(x + count, BLOCK)):
         for j in range(max(y, 0), min(y + count, BLOCK)):
             share = factor * records[at + NODE - 1] * records[at + LOWEST_X + i - x] * records[at + LOWEST_Y + j - y]
-            for k in range(max(z, 0), min(z + count, BLOCK)):
+            for k in range(max(z, 0), min(z + count + 1, BLOCK)):
                 mass = NODE * (BLOCK * (BLOCK * i + j) + k) + NODE - 1
                 if node[mass] > 0.0:
                     node[mass] += share * records[at + LOWEST_Z + k - z]
