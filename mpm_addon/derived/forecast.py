@@ -1,13 +1,13 @@
 """The size of surfaces, estimated from a few frames before they are made."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..core.particles import Moment
 from ..storage.cache import Cache
 from .particles import Cloud, Plan
+from .product import Forecast
 from .settings import SurfaceSettings
 
 # Frames that are looked at.
@@ -16,18 +16,6 @@ _SAMPLES = 3
 _TRIANGLES = 1.35
 # Bytes of a triangle in a file, with half a vertex, and of each half component of its attributes after compression.
 _BYTES, _BYTES_PER_COMPONENT = 4.2, 0.8
-
-
-class Forecast(NamedTuple):
-    """What surfaces will take.
-
-    Attributes:
-        triangles: of the largest frame that was looked at.
-        frame_bytes: of a mean frame.
-    """
-
-    triangles: int
-    frame_bytes: int
 
 
 def forecast(cache: Cache, plan: Plan, settings: SurfaceSettings, moments: Sequence[Moment]) -> Forecast:

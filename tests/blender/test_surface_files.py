@@ -16,9 +16,10 @@ from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.derived import Origin, derived_path, read_origin, source_of
 from mpm_addon.storage.mesh_encoding import in_order_of_use
-from mpm_addon.storage.surface_file import Origin, Piece, Surface, read_origin, write_surface
-from mpm_addon.storage.surfaces import source_of, surface_path
+from mpm_addon.storage.surface_file import Piece, Surface, write_surface
+from mpm_addon.storage.take import SURFACE
 
 from .scenes import error_of, write_cache
 
@@ -49,7 +50,7 @@ def write(item: Any, number: int, *, emitters: tuple[int, ...] = (0,), settings:
         "color": np.tile(np.array([0.5, 0.25, 1.0, 1.0], np.float32), (4, 1)),
     }
     piece = Piece("water", triangles.astype(np.int32), {name: array[used] for name, array in values.items()})
-    path = surface_path(cache, Moment(number))
+    path = derived_path(cache, Moment(number), SURFACE)
     path.parent.mkdir(parents=True, exist_ok=True)
     wanted = settings or SurfaceSettings().hash
     write_surface(path, Surface(Origin(Moment(number), wanted, source_of(cache, Moment(number)), emitters), (piece,)), 0.01)
@@ -135,7 +136,7 @@ def test_lengths_are_in_the_units_of_the_scene(bpy: Any, particles: Any) -> None
 
 def test_a_damaged_surface_says_so_and_the_particles_are_shown(bpy: Any, particles: Any) -> None:
     write(particles, 2)
-    path = surface_path(open_cache(particles.mpm.cache), Moment(2))
+    path = derived_path(open_cache(particles.mpm.cache), Moment(2), SURFACE)
     path.write_bytes(path.read_bytes()[:-3])
     surface_objects.add(particles)
     bpy.context.scene.frame_set(2)
@@ -227,7 +228,7 @@ def test_facts_read_a_file_once_and_the_cache_after_a_change(bpy: Any, particles
     assert surface_facts.facts_of(scene)[:3] == (3, 0, 3)
     assert read[2:] == ["frame_000002.mpm"]
     time.sleep(0.02)
-    surface_path(open_cache(particles.mpm.cache), Moment(2)).unlink()
+    derived_path(open_cache(particles.mpm.cache), Moment(2), SURFACE).unlink()
     assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
 
 
@@ -284,7 +285,7 @@ def test_a_running_process_is_followed_and_stopped(bpy: Any, particles: Any) -> 
         time.sleep(0.01)
     with pytest.raises(MpmError, match="cancel"):
         session.raise_outcome()
-    assert not surface_path(open_cache(particles.mpm.cache), Moment(1)).parent.joinpath("cancel").exists()
+    assert not derived_path(open_cache(particles.mpm.cache), Moment(1), SURFACE).parent.joinpath("cancel").exists()
     surfacing.end()
 
 
