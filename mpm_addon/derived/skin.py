@@ -32,6 +32,13 @@ from .settings import SkinSettings
 _BYTES = 12.5
 
 
+class Births(NamedTuple):
+    """Of every particle, by id: the number of its emitter (n,), and where it was emitted [m] (n, 3)."""
+
+    emitter: NDArray[np.int32]
+    rest: NDArray[np.float32]
+
+
 class SkinProduct:
     """The skins of a cache; see `Product`."""
 
@@ -82,13 +89,6 @@ class SkinProduct:
 
         shown = [follower for follower, piece in zip(self._followers, pieces, strict=True) if len(piece.position)]
         return Made(moment, sum(len(each.vertices) for each in shown), sum(each.triangle_count for each in shown), write)
-
-
-class Births(NamedTuple):
-    """Of every particle, by id: the number of its emitter (n,), and where it was emitted [m] (n, 3)."""
-
-    emitter: NDArray[np.int32]
-    rest: NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def test_particles_that_do_not_fill_space_turn_their_mesh(
 
 def test_one_particle_carries_its_mesh(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mesh = cube(SIDE)
-    write_moves(tmp_path, scene_of(mesh), np.array([[0.1, 0.0, 0.0]]), lambda x: x + [0.0, 0.0, 2.0])
+    write_moves(tmp_path, scene_of(mesh), np.array([[0.1, 0.0, 0.0]]), lambda x: x + np.array([0.0, 0.0, 2.0]))
     assert derive(capsys, tmp_path)[0] == 0
     np.testing.assert_allclose(piece(tmp_path, 1).position, mesh[0] + [0.0, 0.0, 2.0], atol=STEP + 1e-6)
 
@@ -300,7 +300,7 @@ def test_missing_births_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    moves = [lambda x, turn=turn: x + [0.0, 0.0, turn] for turn in np.linspace(0.0, 1.0, 30)]
+    moves = [lambda x, height=height: x + np.array([0.0, 0.0, height]) for height in np.linspace(0.0, 1.0, 30)]
     cache = write_moves(tmp_path / "cache", scene_of(cube(SIDE, cuts=60)), particles(20), *moves)
     process = subprocess.Popen([sys.executable, "-m", "mpm_addon", "derive", str(tmp_path / "cache"), "skin"], cwd=ROOT)
     folder = derived_path(cache, Moment(1), SKIN).parent
