@@ -13,8 +13,8 @@ from mpm_addon.core.particles import Moment
 from mpm_addon.storage import mesh_encoding
 from mpm_addon.storage.arrays import ArrayFileError
 from mpm_addon.storage.container import write_container
-from mpm_addon.storage.encoding import Encoded
 from mpm_addon.storage.derived import Origin, read_origin
+from mpm_addon.storage.encoding import Encoded
 from mpm_addon.storage.surface_file import Piece, Surface, read_surface, write_surface
 from mpm_addon.storage.take import SURFACE
 
