@@ -148,17 +148,17 @@ def _bound(vertices: Floats, particles: Floats, number: Integers, squared: Float
     offset = vertices - np.einsum("nk,nkc->nc", share, around)
     turned = np.flatnonzero(np.abs(offset).max(axis=1, initial=0.0) > least)
     missing = NEIGHBORS - number.shape[1]
-    number = np.pad(number.astype(np.int32), ((0, 0), (0, missing)), constant_values=-1)
+    padded = np.pad(number.astype(np.int32), ((0, 0), (0, missing)), constant_values=-1)
     share, weight = (np.pad(each, ((0, 0), (0, missing))) for each in (share, weight))
     arm = np.pad(arm, ((0, 0), (0, missing), (0, 0)))
-    return Binding(number, share.astype(np.float32), turned, offset[turned], weight[turned], arm[turned])
+    return Binding(padded, share.astype(np.float32), turned, offset[turned], weight[turned], arm[turned])
 
 
 def _rotations(correlation: Floats) -> Floats:
     """The rotations (m, 3, 3) that fit best, from sums of products of current and rest arms (m, 3, 3)."""
     left, sizes, right = np.linalg.svd(correlation)
     left[:, :, 2] *= np.sign(np.linalg.det(left @ right))[:, None]
-    rotation = left @ right
+    rotation: Floats = np.einsum("mij,mjk->mik", left, right)
     thin = sizes[:, 1] <= _LINE * sizes[:, 0]
     if thin.any():
         rotation[thin] = _shortest(right[thin, 0], left[thin, :, 0])

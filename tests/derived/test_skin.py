@@ -99,6 +99,20 @@ def test_a_mesh_follows_deformations_within_a_hundredth_and_the_nearest_particle
     assert np.linalg.norm(bound - move(mesh[0]), axis=1).max() > 0.03 * SIDE
 
 
+def test_a_mesh_that_is_crushed_onto_a_floor_does_not_reach_through_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The lower half of a cube becomes a layer a tenth as thick, with a sharp edge; the floor is half a spacing below the particles."""
+    mesh, rest = cube(SIDE), particles(20)
+
+    def crushed(x: np.ndarray) -> np.ndarray:
+        height = np.where(x[:, 2] < 0.0, 0.1 * x[:, 2], x[:, 2])
+        return np.column_stack([x[:, :2] * np.where(x[:, 2:] < 0.0, 1.5, 1.0), height])
+
+    write_moves(tmp_path, scene_of(mesh), rest, crushed)
+    assert derive(capsys, tmp_path)[0] == 0
+    floor = crushed(rest)[:, 2].min() - 0.1 * 0.5 * SPACING
+    assert piece(tmp_path, 1).position[:, 2].min() > floor - 0.1 * (2.0 * SPACING)
+
+
 def test_loose_parts_follow_their_own_particles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Two cubes a tenth of a spacing apart: a part without faces in common moves away, and the other stays."""
     apart = SIDE + 0.1 * SPACING

@@ -115,7 +115,10 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
         arrays = _arrays(around.skins, number, cache, wanted)
         count = 0 if arrays is None else len(arrays[POSITION])
         if count and count != len(skin.data.vertices):
-            told[item.session_uid] = f'The mesh of "{part.name}" has {len(skin.data.vertices)} vertices, but it was baked with {count}'
+            vertices = len(skin.data.vertices)
+            told[item.session_uid] = (
+                f'The mesh of "{part.name}" has {vertices} vertices, but it was baked with {count}; make the skin again'
+            )
             arrays = None
         _fill(skin.data, arrays if count else None, wanted, (around, number))
         if arrays is not None and shows_mesh(part, is_render=True) and shows_mesh(part, is_render=False):

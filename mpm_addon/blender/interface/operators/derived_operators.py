@@ -19,6 +19,7 @@ class _OfKind:
     """An operator on one kind of derived data."""
 
     kind: str
+    bl_label: str
 
     @classmethod
     def is_free(cls, context: Context) -> bool:
@@ -96,9 +97,7 @@ class _Deleting(_OfKind, Operation):
         if not count or self.cache:
             return self.execute(context)
         lost = f"The {self.kind} of {counted(count, 'frame')} ({size(facts.size)}) will be deleted"
-        return context.window_manager.invoke_confirm(
-            self, event, title=f"Delete {self.kind.title()}", message=lost, confirm_text="Delete", icon="WARNING"
-        )
+        return context.window_manager.invoke_confirm(self, event, title=self.bl_label, message=lost, confirm_text="Delete", icon="WARNING")
 
     def execute(self, context: Context) -> Any:
         redraw(context.window_manager)

@@ -15,6 +15,11 @@ from .display_panels import shown_object
 from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 
 _FIRST = ("quality",)
+# To make what is missing, to make what is outdated again, and the icon.
+_BUTTONS = {
+    SURFACE: ("Make Surface", "Update Surface", "OUTLINER_OB_META"),
+    SKIN: ("Make Skin", "Update Skin", "OUTLINER_OB_MESH"),
+}
 
 
 class MPM_PT_surface(ScenePanel, bpy.types.Panel):
@@ -100,8 +105,8 @@ def _draw_state(layout: Layout, facts: derived_facts.Facts, kind: str, *, is_pos
     row.scale_y = 1.4
     making = row.row(align=True)
     making.enabled = facts.frames > 0 and is_possible
-    icon = "OUTLINER_OB_META" if kind == SURFACE else "OUTLINER_OB_MESH"
-    making.operator(f"mpm.{kind}_make", text=f"{'Update' if facts.outdated else 'Make'} {kind.title()}", icon=icon)
+    make, update, icon = _BUTTONS[kind]
+    making.operator(f"mpm.{kind}_make", text=update if facts.outdated else make, icon=icon)
     if has_any:
         row.operator(f"mpm.{kind}_delete", text="", icon="TRASH")
 
