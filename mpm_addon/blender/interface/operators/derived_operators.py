@@ -24,7 +24,10 @@ class _OfKind:
     @classmethod
     def is_free(cls, context: Context) -> bool:
         """Whether none is being made."""
-        cls.poll_message_set(f"A {cls.kind} is being made; stop it first")  # type: ignore[attr-defined]
+        is_surface = cls.kind == SURFACE
+        cls.poll_message_set(  # type: ignore[attr-defined]
+            "A surface is being made; stop it first" if is_surface else "A skin is being made; stop it first"
+        )
         return context.scene is not None and deriving.current(cls.kind) is None
 
 
@@ -73,7 +76,8 @@ class _Stopping(_OfKind, Operation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set(f"No {cls.kind} is being made")  # type: ignore[attr-defined]
+        is_surface = cls.kind == SURFACE
+        cls.poll_message_set("No surface is being made" if is_surface else "No skin is being made")  # type: ignore[attr-defined]
         return deriving.current(cls.kind) is not None
 
     def execute(self, context: Context) -> Any:

@@ -15,11 +15,6 @@ from .display_panels import shown_object
 from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 
 _FIRST = ("quality",)
-# To make what is missing, to make what is outdated again, and the icon.
-_BUTTONS = {
-    SURFACE: ("Make Surface", "Update Surface", "OUTLINER_OB_META"),
-    SKIN: ("Make Skin", "Update Skin", "OUTLINER_OB_MESH"),
-}
 
 
 class MPM_PT_surface(ScenePanel, bpy.types.Panel):
@@ -105,8 +100,10 @@ def _draw_state(layout: Layout, facts: derived_facts.Facts, kind: str, *, is_pos
     row.scale_y = 1.4
     making = row.row(align=True)
     making.enabled = facts.frames > 0 and is_possible
-    make, update, icon = _BUTTONS[kind]
-    making.operator(f"mpm.{kind}_make", text=update if facts.outdated else make, icon=icon)
+    if kind == SURFACE:
+        making.operator("mpm.surface_make", text="Update Surface" if facts.outdated else "Make Surface", icon="OUTLINER_OB_META")
+    else:
+        making.operator("mpm.skin_make", text="Update Skin" if facts.outdated else "Make Skin", icon="OUTLINER_OB_MESH")
     if has_any:
         row.operator(f"mpm.{kind}_delete", text="", icon="TRASH")
 
