@@ -121,7 +121,8 @@ def _failure(error: BaseException, job: DerivedJob | None) -> MpmError:
         return error
     if isinstance(error, KeyboardInterrupt):
         return Cancelled("canceled") if job is None else Cancelled.of(job.words())
-    return MpmError("out of memory", "use a larger voxel size or close other programs")
+    is_skin = job is not None and job.product.kind == SKIN
+    return MpmError("out of memory", "close other programs" if is_skin else "use a larger voxel size or close other programs")
 
 
 def _print_event(event: dict[str, Any]) -> None:

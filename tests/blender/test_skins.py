@@ -279,6 +279,19 @@ def test_a_mesh_is_copied_again_only_if_its_vertices_changed(bpy: Any, tmp_path:
 
 
 @blender
+def test_an_emitter_that_is_disabled_is_named_until_its_mesh_was_copied(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    emitter.hide_viewport = True
+    assert 'Emitter "Jelly, red": it is disabled in viewports, so its mesh cannot be copied' in error_of(bpy.ops.mpm.skin_make)
+    assert item.mpm.display.parts[0].skin is None
+    emitter.hide_viewport = False
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    emitter.hide_viewport = True
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert len(item.mpm.display.parts[0].skin.data.vertices) == 98
+
+
+@blender
 def test_a_mirrored_mesh_faces_outward(bpy: Any, tmp_path: Path) -> None:
     emitter, item = baked(bpy, tmp_path / "cache")
     emitter.scale = (-1.0, 1.0, 1.0)

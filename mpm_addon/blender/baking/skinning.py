@@ -54,11 +54,17 @@ def _modifiers_of(scene: BlenderScene) -> AbstractContextManager[None]:
 
 
 def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsgraph) -> None:
-    mesh = bpy.data.meshes.new_from_object(source.evaluated_get(depsgraph), preserve_all_data_layers=True, depsgraph=depsgraph)
+    evaluated, known = source.evaluated_get(depsgraph), skin_objects.skin_of(item, part)
+    if not evaluated.is_evaluated:
+        if known is not None:
+            return
+        raise MpmError(
+            "it is disabled in viewports, so its mesh cannot be copied", "enable it to make the skin", subject=f'Emitter "{source.name}"'
+        )
+    mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
     mesh.name = f"{source.name} Skin"
     if np.linalg.det(matrix_array(source.matrix_world)[:3, :3]) < 0.0:
         mesh.flip_normals()
-    known = skin_objects.skin_of(item, part)
     if known is not None and len(known.data.vertices) == len(mesh.vertices):
         bpy.data.meshes.remove(mesh)
         return

@@ -72,6 +72,7 @@ def forget(item: BlenderObject) -> None:
     shown.status.pop(item.session_uid, None)
     shown.readers.pop(item.session_uid, None)
     shown.filled.pop(item.data.session_uid, None)
+    skin_objects.forget(item)
 
 
 def hold(item: BlenderObject, frame: int) -> None:

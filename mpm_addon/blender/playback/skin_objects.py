@@ -132,6 +132,12 @@ def clear(item: BlenderObject) -> None:
         _collapse(skin.data)
 
 
+def forget(item: BlenderObject) -> None:
+    """Discard what was read for an object that is about to be removed."""
+    runtime.of(ShownSkins).read.pop(item.session_uid, None)
+    runtime.of(ShownSkins).status.pop(item.session_uid, None)
+
+
 def forget_filled() -> None:
     """Undo has restored earlier meshes, so what is in them is unknown."""
     runtime.of(ShownSkins).filled.clear()
