@@ -1,1 +1,1 @@
-"""`make bench`: how fast the solver is, beside other programs, beside what the machine can do, and on whole scenes."""
+"""`make bench`: measures the solver against other programs, against the limits of the machine, and on whole scenes."""

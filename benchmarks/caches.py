@@ -29,12 +29,12 @@ SPACING = 0.01
 
 
 def measure(what: str, count: int, precision: str = "") -> dict[str, Any]:
-    """How small the first frames of a preset scene are, or how fast so many particles are played if the first argument is playback."""
+    """The sizes of the first frames of a preset scene; if the first argument is "playback", how fast that many particles play."""
     return measure_playback(count) if what == "playback" else measure_sizes(what, precision, count)
 
 
 def measure_sizes(name: str, precision: str, frames: int) -> dict[str, Any]:
-    """Bytes per particle of a preset scene: in a frame, once, and in a checkpoint."""
+    """Bytes per particle of a preset scene: per frame, once per particle, and per checkpoint."""
     scene = read_scene(presets_folder() / "scenes" / name)
     last = min(scene.time.frame_end, scene.time.frame_start + frames - 1)
     scene = dataclasses.replace(scene, cache=CacheSettings(precision=precision), time=dataclasses.replace(scene.time, frame_end=last))
@@ -68,7 +68,7 @@ def measure_playback(particles: int) -> dict[str, Any]:
         mpm_addon.unregister()
     if shown != particles:
         raise SystemExit(f"caches: {shown} of {particles} particles were shown")
-    # the first round reads the files for the first time
+    # warm-up: the files are read for the first time
     walls, busy = ([turn[key] for turn in turns[PLAYED_FRAMES:]] for key in ("wall", "cpu"))
     seconds = {"wall": statistics.median(walls), "worst": max(walls), "cpu": statistics.median(busy)}
     return {"particles": particles, "frame": size, **seconds}

@@ -1,7 +1,7 @@
 """How long kernels take to compile, and how large their code is.
 
-`python -m benchmarks.compiling` compiles all kernels that scenes with the default scheme can call, one after another; what kernels
-share is compiled with the first. With the number of a unit it compiles only that one.
+`python -m benchmarks.compiling` compiles all kernels that scenes with the default scheme can call, one after another; shared code is
+compiled with the first kernel that uses it. With the number of a unit, only that unit is compiled.
 """
 
 import os
@@ -14,7 +14,7 @@ from .measuring import answer, timed
 
 
 def measure(number: int = -1) -> dict[str, Any]:
-    """The processor's level, and what each unit costs, compiled into an empty folder; or one unit alone, by its number."""
+    """The processor level, and the cost of each unit compiled into an empty folder; or of one unit alone, by its number."""
     prepare_numba(threads=1)
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as folder:
         os.environ["NUMBA_CACHE_DIR"] = folder

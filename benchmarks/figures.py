@@ -1,4 +1,4 @@
-"""The plots of docs/performance.md, and how plots of pages are written."""
+"""Draws the plots of docs/performance.md, and writes plots for any page."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -39,7 +39,7 @@ def write(figures: Mapping[str, Callable[[], Figure | None]], folder: Path, sett
 
 
 def peers(results: Results) -> Figure | None:
-    """Bars of the rates on the largest block, ours beside theirs."""
+    """Bars of the rates on the largest block, next to those of other programs."""
     groups = [(group, said) for group, said in summaries(results, "block") if said.ratios]
     if not groups:
         return None
@@ -63,7 +63,7 @@ def peers(results: Results) -> Figure | None:
 
 
 def roofline(results: Results) -> Figure | None:
-    """What is attained over the operations for each byte, under the limits of memory and arithmetic."""
+    """Attained performance over operations per byte, below the limits of memory and arithmetic."""
     roofs = results.get("roofline", [])
     if not roofs or not results.get("block"):
         return None
@@ -108,7 +108,7 @@ def phases(results: Results) -> Figure | None:
 
 
 def scaling(results: Results) -> Figure | None:
-    """Nanoseconds a particle-step over the number of particles."""
+    """Nanoseconds per particle-step over the number of particles."""
     groups = summaries(results, "scaling")
     if not groups:
         return None

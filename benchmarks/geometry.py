@@ -1,7 +1,7 @@
 """How fast shapes are filled with particles, and meshes are prepared for collisions: `python -m benchmarks.geometry THREADS`.
 
-A mesh that keeps its shape gets its distance sampled once; one that deforms is measured anew in each pose, at the nodes of all blocks
-of nodes that have one within a cell of it. Both are tori, and the grid has 128 cells along their longest side.
+The distance of a rigid mesh is sampled once; that of a deforming mesh is recomputed in each pose, at the nodes of all blocks with a
+node within a cell of it. Both are tori, and the grid has 128 cells along their longest side.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from mpm_addon.core.processor import prepare_numba
 from .measuring import answer, least
 
 CELLS = 128
-# triangles, and the radius of the tube for one of 1: the thinner one has about the surface of a person in so many cells
+# triangles, and the radius of the tube of a torus of radius 1; the thinner torus has about the surface area of a person at this resolution
 RESTING = (100_000, 0.4)
 DEFORMING = (10_000, 0.1)
 TRIES = 5
@@ -38,30 +38,30 @@ def spacing_of(vertices: Any) -> float:
 
 
 def measure_filling(kind: str, make: Callable[[], Any]) -> dict[str, Any]:
-    """From a shape to the positions of a million particles, arranged evenly."""
+    """Fills a shape with a million evenly arranged particles."""
     from mpm_addon.core.geometry.sampling import sample_shape
 
     spacing = 2.0 * float(make().volume() / PARTICLES) ** (1.0 / 3.0)
     particles: list[int] = []
-    # a new shape each time, since a shape keeps what was prepared for it
+    # a new shape each time, because a shape caches its preparation
     seconds = least(lambda: particles.append(len(sample_shape(make(), grid_spacing=spacing))), FILLINGS)
     return {"shape": kind, "particles": particles[-1], **seconds}
 
 
 def measure_resting() -> dict[str, Any]:
-    """From a mesh to its sampled distance."""
+    """Samples the distance of a mesh."""
     from mpm_addon.core.geometry.distance import MeshDistance
     from mpm_addon.core.geometry.shapes import Mesh
 
     vertices, triangles = torus(*RESTING)
     made: list[Any] = []
-    # a new mesh each time, since a mesh keeps what was prepared for it
+    # a new mesh each time, because a mesh caches its preparation
     seconds = least(lambda: made.append(MeshDistance(Mesh(vertices, triangles), spacing_of(vertices))), TRIES)
     return {"mesh": "at rest", "triangles": len(triangles), "points": made[-1].field.samples.size, **seconds}
 
 
 def measure_deforming() -> dict[str, Any]:
-    """From new vertices to distance, normal and velocity at the nodes near the mesh."""
+    """Computes distance, normal and velocity at the nodes near a mesh with new vertices."""
     from mpm_addon.core.geometry.deforming import DeformingMesh
 
     vertices, triangles = torus(*DEFORMING)

@@ -1,7 +1,7 @@
-"""How long Blender's main loop waits for us: `python -m benchmarks.interface PARTICLES FRAMES`. Needs bpy.
+"""How long the extension blocks Blender's main loop: `python -m benchmarks.interface PARTICLES FRAMES`. Needs bpy.
 
-Every call of ours on Blender's main thread is timed during a bake and while its result is shown: a cache with a long journal, a scene
-with many objects. The time that Blender itself takes to evaluate the points is listed too, in brackets.
+Every call of the extension on Blender's main thread is timed during a bake and while its result is shown, with a long journal and a scene
+with many objects. The time that Blender itself takes to evaluate the points is listed in brackets.
 """
 
 import statistics
@@ -17,19 +17,19 @@ from .measuring import answer
 OBJECTS = 100
 REPEATS = 30
 REAL_FRAMES = 3
-# Frames of the scene that is read before a bake, and frames after which the bake that is watched is canceled.
+# Frames of the scene that is read before a bake, and frames after which the observed bake is canceled.
 READ_FRAMES = 100
 BAKED_FRAMES = 2
-# Colliders of the bake that is watched; each costs its process a while, and Blender nothing.
+# Colliders of the observed bake; they slow its process down, but not Blender.
 COLLIDERS = 3
 TIMER_SECONDS = 0.03
 
-# Of each call: wall seconds, and CPU seconds of the main thread, which other programs do not change.
+# For each call: wall seconds, and CPU seconds of the main thread, which do not depend on other programs.
 Seconds = dict[str, list[tuple[float, float]]]
 
 
 def timed(found: Seconds, name: str, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Run an action, note how long it took, and return its result."""
+    """Run an action, record its duration, and return its result."""
     began, busy = time.perf_counter(), time.thread_time()
     answer = action(*arguments, **options)
     found.setdefault(name, []).append((time.perf_counter() - began, time.thread_time() - busy))
@@ -51,7 +51,7 @@ def lengthen(folder: Path, frames: int) -> None:
 
 
 def fill_scene(bpy: Any, particles: int) -> None:
-    """A scene of many objects: one is an emitter of so many particles, one moves, and all others are colliders."""
+    """A scene of many objects: an emitter with this many particles, a moving object, and colliders."""
     from mpm_addon.blender.building.placing import add_object
     from mpm_addon.blender.building.solids import box
 
@@ -71,7 +71,7 @@ def fill_scene(bpy: Any, particles: int) -> None:
 
 
 def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
-    """What panels, the timeline and the timer do with a long cache, from the first look on."""
+    """The work of panels, the timeline and the timer on a long cache, starting with the first check."""
     from mpm_addon.blender.baking import bake_facts, observation, preflight, showing, watching
     from mpm_addon.blender.baking.bake_view import view_of
     from mpm_addon.blender.interface import timeline
@@ -102,14 +102,14 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
 
 
 def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
-    """A frame that arrives, one that is played, and what Blender makes of the points."""
+    """The work for an arriving frame and for a played frame, and Blender's own evaluation of the points."""
     from mpm_addon.blender.playback import arriving, particle_objects
 
     scene = bpy.context.scene
     (item,) = particle_objects.result_objects(scene)
     for turn in range(2 * REAL_FRAMES):
         particle_objects.clear(item.data)
-        scene.frame_current = 1 + turn % REAL_FRAMES  # without the handlers: as if it came while it is looked at
+        scene.frame_current = 1 + turn % REAL_FRAMES  # without the handlers, as if it arrived while being displayed
         timed(found, "arriving frame, begun", lambda: arriving.begin(scene, folder))
         while timed(found, "arriving frame, shown", arriving.step) is not None:
             time.sleep(arriving.INTERVAL)
@@ -120,7 +120,7 @@ def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
 
 
 def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
-    """A bake from its button on, as the operator follows it, until a few frames are there."""
+    """A bake from the press of its button until a few frames are finished, as its operator follows it."""
     from mpm_addon.blender.baking import bake_facts, session
     from mpm_addon.blender.baking.bake_view import State, view_of
     from mpm_addon.blender.playback import arriving
@@ -147,7 +147,7 @@ def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
 
 
 def measure(particles: int, frames: int) -> list[dict[str, Any]]:
-    """How long Blender's main loop waits: the name of each call, and its `numbers`."""
+    """How long Blender's main loop is blocked: the name of each call, and its `numbers`."""
     import bpy
 
     import mpm_addon
@@ -169,7 +169,7 @@ def measure(particles: int, frames: int) -> list[dict[str, Any]]:
 
 
 def numbers(taken: list[tuple[float, float]]) -> dict[str, Any]:
-    """How often, the median and the worst of the wall seconds, and the worst of the CPU seconds."""
+    """The number of calls, the median and maximum of the wall seconds, and the maximum of the CPU seconds."""
     walls, busy = zip(*taken, strict=True)
     return {"times": len(walls), "middle": statistics.median(walls), "worst": max(walls), "cpu": max(busy)}
 

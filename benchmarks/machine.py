@@ -1,4 +1,4 @@
-"""What the figures were measured on: processor, memory and versions, without the machine's name."""
+"""The machine that the figures were measured on: processor, memory and versions, but not its name."""
 
 import datetime
 import os
@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-# Instruction sets that decide how wide a vector is.
+# Instruction sets that determine the vector width.
 SIMD = ("sse4_2", "avx", "avx2", "fma", "avx512f", "asimd", "sve")
 
 
@@ -30,14 +30,14 @@ def describe() -> dict[str, Any]:
 
 
 def processor_info() -> dict[str, str]:
-    """What Linux says of the first core; empty elsewhere."""
+    """Linux's description of the first core; empty on other systems."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").split("\n\n")[0].splitlines() if path.exists() else []
     return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
 
 
 def caches() -> dict[str, str]:
-    """The sizes of the first core's data caches, by level, if the system tells."""
+    """The sizes of the first core's data caches, by level, if the system reports them."""
     found = []
     for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         found.append([(folder / name).read_text(encoding="utf-8").strip() for name in ("type", "level", "size")])

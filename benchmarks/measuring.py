@@ -1,6 +1,6 @@
-"""How things are measured: the wall and CPU seconds of a call, modules that answer once, and programs that run a round when asked to.
+"""Measuring: the wall and CPU seconds of a call, modules that answer once, and programs that run rounds on request.
 
-Answers are JSON, one object per line. Only the standard library is used: every program that is compared imports this module.
+Answers are JSON, one object per line. Only the standard library is used: every compared program imports this module.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-# The wall and CPU seconds of a call, and in a program that takes turns also particles times steps.
+# The wall and CPU seconds of a call; for a program that takes turns, also particles times steps.
 Round = dict[str, float]
 LEAST_CALLS = 4
 
@@ -25,7 +25,7 @@ def timed(run: Callable[[], object]) -> Round:
 
 
 def least(run: Callable[[], object], tries: int) -> Round:
-    """The least wall and CPU seconds of several calls, after one to warm up."""
+    """The minimum wall and CPU seconds of several calls, after a warm-up call."""
     run()
     rounds = [timed(run) for _ in range(tries)]
     return {key: min(each[key] for each in rounds) for key in ("wall", "cpu")}
@@ -45,7 +45,7 @@ def answer(measure: Callable[..., Any]) -> None:
 
 
 def results_stream() -> TextIO:
-    """The former stdout; from now on everything else that is printed goes to stderr."""
+    """The former stdout; all other output goes to stderr from now on."""
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return stream
@@ -56,14 +56,14 @@ def say(stream: TextIO, value: Any) -> None:
 
 
 def serve(stream: TextIO, facts: dict[str, Any], run_round: Callable[[float], Round]) -> None:
-    """Print the facts, then run a round for each request until stdin ends; a request gives the least number of seconds."""
+    """Print the facts, then run a round for each request until stdin ends; a request states the minimum number of seconds."""
     say(stream, facts)
     for line in sys.stdin:
         say(stream, run_round(float(json.loads(line)["seconds"])))
 
 
 def serve_calls(stream: TextIO, facts: dict[str, Any], call: Callable[[int], object], particle_steps: float) -> None:
-    """Serve rounds of `call`, which is given a number of repetitions of so many particle-steps each."""
+    """Serve rounds of `call`, whose argument is the number of repetitions, each of this many particle-steps."""
 
     def run(count: int) -> Round:
         return {"particle_steps": count * particle_steps, **timed(lambda: call(count))}

@@ -1,4 +1,4 @@
-"""The bytes of a simulation's arrays: of each particle, and of each block of the grid that holds one."""
+"""The memory of a simulation's arrays: bytes per particle, and per occupied block of the grid."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from mpm_addon.core.stepping.simulation import Simulation
 
-# what of a store belongs to blocks
+# the parts of a store that belong to blocks
 GRID = ("layout", "arenas", "nodes", "node_rows", "nodes_before", "node_rows_before", "scratch")
 
 
 def footprint(simulation: Simulation) -> dict[str, float]:
-    """Bytes a particle of the state, of the copy that a failed step goes back to, and of its provenance; bytes a block of the grid.
+    """Bytes per particle of the state, of its copy for failed steps, and of the origin of particles; bytes per block of the grid.
 
-    What the store keeps under private names, but the grid, is the copy.
+    Everything that the store keeps under private names, except the grid, is the copy.
     """
     store = simulation.store
     count, block_count = store.particle_count, len(store.layout.keys)

@@ -1,4 +1,4 @@
-"""The solver on a block, as a program that is measured.
+"""The solver on a block, as a program to be measured.
 
 `python -m benchmarks.our_block '{"law": "water", "particles": 100000}' THREADS`
 """

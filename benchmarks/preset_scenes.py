@@ -1,9 +1,9 @@
-"""A whole preset scene, frame by frame, and its steps beside bare ones: `python -m benchmarks.preset_scenes NAME THREADS FRAMES`.
+"""A whole preset scene, frame by frame, and its steps compared with bare ones: `python -m benchmarks.preset_scenes NAME THREADS FRAMES`.
 
-Or a box of sand of so many particles, without bare steps: `python -m benchmarks.preset_scenes sand THREADS FRAMES PARTICLES`.
+Or a box of sand with this many particles, without bare steps: `python -m benchmarks.preset_scenes sand THREADS FRAMES PARTICLES`.
 
-Bare is the scene's own state at a frame, continued to the next frame without colliders and walls: the same particles in the same
-places with the same velocities, so that the ratio is the price of the obstacles alone.
+Bare means the scene's own state at a frame, continued to the next frame without colliders and walls. The particles start with the same
+positions and velocities, so that the ratio is the cost of the colliders alone.
 """
 
 import resource
@@ -17,13 +17,13 @@ from mpm_addon.core.processor import prepare_numba
 
 from .measuring import answer, timed
 
-# frames from which the scene is continued with and without obstacles, and how often from each
+# frames from which the scene continues with and without colliders, and the number of repetitions
 SNAPSHOTS = 5
 TURNS = 2
 
 
 def measure(name: str, threads: int, frame_limit: int, particles: int = 0) -> dict[str, Any]:
-    """A whole preset scene, and pairs of frames with obstacles and without; or a box of sand of so many particles."""
+    """A whole preset scene, and pairs of frames with colliders and without; or a box of sand with this many particles."""
     prepare_numba(threads)
     from mpm_addon.storage import presets_folder, read_scene
 
@@ -38,7 +38,7 @@ def measure(name: str, threads: int, frame_limit: int, particles: int = 0) -> di
 
 
 def run_whole(scene: Any, frame_count: int, snapshot_count: int, folder: Path) -> tuple[dict[str, Any], list[Path]]:
-    """Run the scene like a bake that writes no files; returns its figures, and snapshots on the way."""
+    """Run the scene like a bake that writes no files; returns its figures, and snapshots taken along the way."""
     import numpy as np
 
     from .memory import footprint
@@ -74,7 +74,7 @@ def run_whole(scene: Any, frame_count: int, snapshot_count: int, folder: Path) -
 
 
 def run_pair(scene: Any, path: Path, turn: int) -> dict[str, Any]:
-    """One frame from a snapshot on, with the obstacles and without; which comes first changes from turn to turn."""
+    """One frame after a snapshot, with colliders and without; the order alternates."""
     import numpy as np
 
     from .scenes import without_obstacles

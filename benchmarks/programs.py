@@ -22,12 +22,12 @@ QUIET = {"TI_LOG_LEVEL": "warn", "ENABLE_TAICHI_HEADER_PRINT": "0"}
 
 
 class BenchmarkError(Exception):
-    """A measurement cannot go on; the message says what to do."""
+    """A measurement cannot proceed; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program that can take turns: its name in results, what to run, and variables beside those of this process."""
+    """A program that can take turns: its name in results, its command, and environment variables in addition to those of this process."""
 
     name: str
     interpreter: Path
@@ -50,15 +50,15 @@ def taichi_example(example: str, material: str, particles: int, threads: int) ->
 def lean_reference(name: str, block: Block, threads: int) -> Program:
     """The lean reference on a block."""
     arguments = json.dumps({"law": block.law, "particles": block.particles}), str(threads)
-    # numba takes its number of threads when it is loaded
+    # numba reads its number of threads when it is imported
     return Program(name, OURS, "benchmarks.reference", arguments, {"NUMBA_NUM_THREADS": str(threads)})
 
 
 class Worker:
-    """A running program, warm and waiting."""
+    """A running program, warmed up and waiting."""
 
     def __init__(self, program: Program, complaints: IO[str]) -> None:
-        """Start the program; what it writes to stderr goes to the open file `complaints`."""
+        """Start the program; its stderr goes to the open file `complaints`."""
         self._name, self._complaints = program.name, complaints
         command = [str(program.interpreter), "-m", program.module, *program.arguments]
         variables, pipe = os.environ | QUIET | dict(program.environment), subprocess.PIPE

@@ -1,8 +1,8 @@
-"""A lean MPM step to compare the solver with: what is fast if nothing else is needed. A program that is measured:
+"""A lean MPM step to compare the solver with, as fast as possible because it supports nothing else. A program to be measured:
 
 `python -m benchmarks.reference '{"law": "water", "particles": 100000}' THREADS`
 
-One dense grid, one material, a fixed step, particles sorted once and for all, no obstacles except the floor of a box: quadratic
+One dense grid, one material, a fixed step, particles sorted only once, no colliders except the floor of a box: quadratic
 MLS-MPM in float32, gathered, advanced and scattered in one pass over chunks of particles. Threads take slabs across x, every
 second one at a time, so that no two write to the same node.
 """
@@ -70,12 +70,12 @@ def stepper(law: str, particles: Particles) -> Callable[[int], None]:
     from numba import njit, prange
 
     from mpm_addon.core.arithmetic.vector import flush_tiny, restore_tiny
-    from mpm_addon.core.compilation.kernel import teach_generic_functions
+    from mpm_addon.core.compilation.kernel import register_generic_functions
 
     from . import reference_laws
     from .reference_transfer import CHUNK, SCRATCH_SIZE, Chunk, Step, gather, move_plane, moved, prepare, scatter
 
-    teach_generic_functions()
+    register_generic_functions()
     advance, width = reference_laws.LAWS[law], reference_laws.WIDTH
     # in cells and seconds, for a cell of material that weighs its density
     step = Step(np.float32(TIME_STEP), DENSITY / 8.0, 4.0 * TIME_STEP / (8.0 * SPACING * SPACING))

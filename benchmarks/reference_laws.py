@@ -1,4 +1,4 @@
-"""The four materials of the lean reference: what is left of a law when it is nothing but fast.
+"""The four materials of the lean reference: laws reduced to the bare minimum.
 
 Each function advances the state of a vector of particles in place and returns the Kirchhoff stress (6 values). Plastic ones keep
 b = F F^T (6 values) and one number instead of F.

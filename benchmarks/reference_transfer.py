@@ -18,7 +18,7 @@ SCRATCH_SIZE = ROWS + ROW * CHUNK
 
 
 class Chunk(NamedTuple):
-    """What a chunk of particles needs in a pass: `scratch` of `SCRATCH_SIZE` numbers, and the lowest node of each particle."""
+    """Scratch data for a chunk of particles in a pass: `scratch` of `SCRATCH_SIZE` numbers, and the lowest node of each particle."""
 
     scratch: Any
     nodes: Any

@@ -1,4 +1,4 @@
-"""Writes the page of the figures, and its plots, from the results in benchmarks/output. Measures nothing."""
+"""Writes the performance page and its plots from the results in benchmarks/output. Measures nothing."""
 
 import json
 import re
@@ -12,13 +12,13 @@ from .rounds import LEAST_BUSY, Spread, Summary, busy, rate, spread, summary
 from .scenes import SLIDE_CELLS
 
 Results = dict[str, Any]
-# The page's sections, each after a comment with its name; what is measured replaces the names in braces.
+# The page's sections, each after a comment with its name; measured values replace the names in braces.
 _TEXT = Path(__file__).with_name("performance.md").read_text(encoding="utf-8")
 TEXTS = {name: text.removesuffix("\n") for name, text in re.findall(r"(?ms)^<!-- (\w+) -->\n(.*?)(?=^<!-- |\Z)", _TEXT)}
 
 
 def write(folder: Path, page_file: Path) -> None:
-    """Write the page with the results in a folder, and its figures beside it."""
+    """Write the page with the results in a folder, and its figures next to it."""
     from .figures import draw_all
 
     results = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
@@ -31,7 +31,7 @@ def write(folder: Path, page_file: Path) -> None:
 
 
 def merged(before: str, measured: str, machine: str) -> str:
-    """A page with the sections that were measured now, each with the machine; all others stay as they were."""
+    """A page with the newly measured sections, each with the machine; all others stay unchanged."""
     sections = {heading: body.strip() for heading, body in re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", before)}
     now = re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", measured)
     sections |= {heading: f"{machine}\n{body.strip()}" for heading, body in now}
@@ -39,7 +39,7 @@ def merged(before: str, measured: str, machine: str) -> str:
 
 
 def page(results: Results) -> str:
-    """The page; parts that were not measured are left out."""
+    """The page, without the parts that were not measured."""
     text = [TEXTS["introduction"].format(least=LEAST_BUSY), machine_line(results)]
     text += [TEXTS[part].format(**fields(results)) for part, fields in SECTIONS.items() if results.get(part)]
     return "\n\n".join(text) + "\n"
@@ -100,7 +100,7 @@ def block(results: Results) -> Results:
         cells = " or ".join(f"{cells}³" for cells in sorted({each["cells"] for each in facts}))
         shown = table("ours / theirs | particles | threads | ours, M/s | theirs, M/s | ratio | CPU / wall | kept", theirs)
         peers = TEXTS["peers"].format(slide=SLIDE_CELLS, taichi=facts[0]["taichi"], cells=cells, table=shown)
-    return {"peers": peers, "laws": table("law | particles | threads | M/s | ns | CPU / wall | steps a sort | kept", laws)}
+    return {"peers": peers, "laws": table("law | particles | threads | M/s | ns | CPU / wall | substeps per sort | kept", laws)}
 
 
 def block_rates(results: Results, threads: int) -> tuple[int, dict[str, float]]:
@@ -133,7 +133,7 @@ def roofline(results: Results) -> Results:
             rows.append(f"{law} | {roof['threads']} | {needed} | {' | '.join(f'{share:.0%}' for share in shares)}")
     attained = ""
     if rows:
-        head = "law | threads | flops | bytes | GFlop/s | of the peak of 8 | of the greatest peak | of the memory's limit"
+        head = "law | threads | flops | bytes | GFlop/s | of the peak of 8 | of the highest peak | of the memory limit"
         attained = f"\n\n{table(head, rows)}\n\n![The solver under the roofline](performance/roofline.svg)"
     shown = table("threads | bandwidth, GB/s | peak of 8, GFlop/s | peak of 16, GFlop/s", roofs)
     return {"megabytes": TRIAD_LENGTH * 4 / 1e6, "chains": CHAINS, "particles": particles, "roofs": shown, "attained": attained}
@@ -148,7 +148,9 @@ def scenes(results: Results) -> Results:
         f"{sum(scene['bytes'][kind] for kind in ('state', 'copy', 'provenance')):.0f}"
         for scene in measured
     ]
-    head = "scene | particles | steps / s | s / frame | rate, M/s | CPU / wall | rate / bare | steps a sort | peak, MB | B / particle"
+    head = (
+        "scene | particles | substeps / s | s / frame | rate, M/s | CPU / wall | rate / bare | substeps per sort | peak, MB | B / particle"
+    )
     phases = ""
     names = phase_names(measured)
     if names:
@@ -187,7 +189,7 @@ def scaling(results: Results) -> Results:
         for size, each in cost.items():
             cells = f"{size:,} | {each:.1f} | {each / middle - 1.0:+.1%} | {kept_words(said)}"
             rows.append(f"{group['label']} | {group['threads']} | {cells}")
-    return {"table": table("law | threads | particles | ns a particle-step | deviation from linear | kept", rows)}
+    return {"table": table("law | threads | particles | ns per particle-step | deviation from linear | kept", rows)}
 
 
 def variants(results: Results) -> Results:
@@ -200,7 +202,7 @@ def variants(results: Results) -> Results:
             kinds = " | ".join(f"{held[key]:,.0f}" for key in ("state", "copy", "provenance", "grid"))
             memory.append(f"{group['label']} | {name} | {kinds}")
     head = "law | setting | state, B / particle | copy, B / particle | provenance, B / particle | grid, B / block"
-    return {"costs": table("law | setting | ns a particle-step | cost | kept", costs, 2), "memory": table(head, memory, 2)}
+    return {"costs": table("law | setting | ns per particle-step | cost | kept", costs, 2), "memory": table(head, memory, 2)}
 
 
 def torn(results: Results) -> Results:
@@ -209,7 +211,7 @@ def torn(results: Results) -> Results:
         for group, said in summaries(results, "torn")
         for name, ratio in said.ratios.items()
     ]
-    return {"table": table("law | particles in a block | ns a particle-step | times dense particles | kept", rows)}
+    return {"table": table("law | particles per block | ns per particle-step | relative to dense particles | kept", rows)}
 
 
 def large(results: Results) -> Results:
@@ -252,7 +254,7 @@ def caches(results: Results) -> Results:
         for each in (each["playback"] for each in results["caches"] if "playback" in each)
     ]
     return {
-        "sizes": table("scene | precision | particles | frames | B / particle-frame | once, B | a state, B", sizes, 2),
+        "sizes": table("scene | precision | particles | frames | B / particle-frame | once, B | checkpoint, B", sizes, 2),
         "playback": table("particles | B / particle-frame | wall, ms | worst, ms | CPU, ms | frames / s", played),
     }
 
@@ -275,14 +277,14 @@ def start_up(results: Results) -> Results:
         for scene in results["start_up"]
         for kernels, runs in (("compiled before", scene["warm"]), ("compiled now", [scene["cold"]]))
     ]
-    head = "scene | level | kernels | first step, s | CPU, s | first frame, s | kept, MB"
+    head = "scene | level | kernels | first substep, s | CPU, s | first frame, s | code, MB"
     return {"threads": results["start_up"][0]["threads"], "table": table(head, rows, 3)}
 
 
 def resume(results: Results) -> Results:
     (measured,) = results["resume"]
     rows = [f"{name} | {medians(measured[key])}" for name, key in (("from the beginning", "first"), ("resumed", "resumed"))]
-    return {"threads": measured["threads"], "table": table("start | first step, s | CPU, s | first frame, s", rows)}
+    return {"threads": measured["threads"], "table": table("start | first substep, s | CPU, s | first frame, s", rows)}
 
 
 def compiling(results: Results) -> Results:
@@ -299,7 +301,7 @@ def compiling(results: Results) -> Results:
     return {"level": measured["level"], "table": table("kernel | law | CPU, s | alone, s | in LLVM, s | code, kB", rows, 2)}
 
 
-# What goes into the text of each section.
+# The values in the text of each section.
 SECTIONS: dict[str, Callable[[Results], Results]] = {
     "block": block,
     "reference": reference,

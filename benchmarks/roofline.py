@@ -1,6 +1,6 @@
-"""What the processor can do: memory bandwidth and the peak of float32 multiply-adds: `python -m benchmarks.roofline THREADS`.
+"""The limits of the processor, memory bandwidth and peak float32 multiply-adds: `python -m benchmarks.roofline THREADS`.
 
-Also what a particle-step needs, counted in the kernels' arithmetic, to place the solver under that roof.
+Also the cost of a particle-step, counted in the kernels' arithmetic, to place the solver below these limits.
 """
 
 from typing import Any
@@ -9,13 +9,13 @@ from mpm_addon.core.processor import prepare_numba
 
 from .measuring import answer, least
 
-# Operations, and the least bytes to and from memory, of a particle-step with quadratic splines in three dimensions.
+# Operations, and the minimum bytes to and from memory, of a particle-step with quadratic splines in three dimensions.
 FLOPS = {"water": 880.0, "corotated": 1280.0, "snow": 1650.0, "sand": 1720.0}
 BYTES = {"water": 44.0, "corotated": 116.0, "snow": 92.0, "sand": 92.0}
 
-# floats in each of the triad's arrays: far more than any cache holds
+# floats in each array of the triad: far more than fit in any cache
 TRIAD_LENGTH = 1 << 25
-# numbers in a vector: what the solver uses, and what some processors also have
+# vector widths: the solver's, and a wider one of some processors
 LANES = (8, 16)
 CHAINS = 12
 CHAIN_LENGTH = 4_000_000
@@ -23,14 +23,14 @@ TRIES = 7
 
 
 def measure(threads: int) -> dict[str, Any]:
-    """What the processor can do: memory bandwidth, and the peak of float32 multiply-adds."""
+    """The limits of the processor: memory bandwidth, and peak float32 multiply-adds."""
     prepare_numba(threads)
     flops = {str(lanes): peak(lanes, threads) for lanes in LANES}
     return {"threads": threads, "bytes_per_second": bandwidth(), "flops_per_second": flops}
 
 
 def bandwidth() -> float:
-    """Bytes a second of a = b + s c: two numbers read and one written; what a cache reads before it writes is not counted."""
+    """Bytes per second of a = b + s c: two numbers read and one written; reads for write allocation are not counted."""
     import numpy as np
     from numba import njit, prange
 
@@ -44,7 +44,7 @@ def bandwidth() -> float:
 
 
 def peak(lanes: int, threads: int) -> float:
-    """Operations a second of independent chains of fused multiply-adds on vectors of `lanes` numbers; one counts as two."""
+    """Operations per second of independent chains of fused multiply-adds on vectors of `lanes` numbers; one counts as two."""
     import numpy as np
     from numba import njit, prange
 

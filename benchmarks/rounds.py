@@ -1,4 +1,4 @@
-"""Which rounds count, and their medians and ratios. Pure; no clock and no numba."""
+"""Selects the rounds that count, and computes their medians and ratios. Uses neither a clock nor numba."""
 
 import statistics
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from .measuring import Round
 
-# A round counts if every program had this share of its threads: 1.8 CPU seconds a second on two.
+# A round counts if every program had this share of its threads: 1.8 CPU seconds per second on two.
 LEAST_BUSY = 0.9
 
 Rounds = Mapping[str, Sequence[Round]]
 
 
 class Spread(NamedTuple):
-    """The least, the median and the greatest of several values."""
+    """The minimum, median and maximum of several values."""
 
     low: float
     median: float
@@ -26,10 +26,10 @@ class Summary:
     """Several programs that took turns.
 
     Attributes:
-        kept, total: rounds that count, and all of them. If none counts, all are used, and `kept` is 0.
-        rates: particle-steps a second of wall time, by program.
+        kept, total: rounds that count, and all rounds. If none counts, all are used, and `kept` is 0.
+        rates: particle-steps per second of wall time, by program.
         busy: CPU seconds over wall seconds, by program.
-        ratios: how many times faster the first program is than each other one, round by round.
+        ratios: speed of the first program relative to each other one, round by round.
     """
 
     kept: int
@@ -44,7 +44,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def rate(each: Round) -> float:
-    """Particle-steps a second of wall time."""
+    """Particle-steps per second of wall time."""
     return each["particle_steps"] / each["wall"]
 
 
@@ -60,7 +60,7 @@ def kept_rounds(rounds: Rounds, threads: int) -> list[int]:
 
 
 def summary(rounds: Rounds, threads: int) -> Summary:
-    """What the rounds of programs that took turns say; the first program is the one that others are compared with."""
+    """The summary of programs that took turns; others are compared with the first program."""
     kept = kept_rounds(rounds, threads)
     total = min(len(mine) for mine in rounds.values())
     counted = kept or list(range(total))

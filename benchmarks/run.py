@@ -1,7 +1,7 @@
 """`make bench`: measures the solver and writes docs/performance.md. Results stay in benchmarks/output, one file per part.
 
-Takes about 25 minutes on two cores, which nothing else should use meanwhile. `--quick` tries everything in a few minutes and
-leaves docs/ alone; `--only scenes` measures one part and replaces only its section of the page.
+Takes about 25 minutes on two cores, which should be otherwise idle. `--quick` runs everything in a few minutes without
+changing docs/; `--only scenes` measures one part and replaces only its section of the page.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from .scenes import PRESETS, Block
 
 OUTPUT = ROOT / "benchmarks" / "output"
 
-# What each of Taichi's examples computes, by the law of ours that comes closest.
+# Taichi's examples, by the closest law of the solver.
 RIVALS = {
     "water": (("mpm3d", "water"), ("mpm3d_ggui", "water")),
     "corotated": (("mpm3d_ggui", "jelly"),),
@@ -46,9 +46,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 # Particles per block where they are sparse, and the number of blocks.
 ALONE = (1, 2, 8)
 TORN_BLOCKS = 20_000
-# A fluid, something that breaks, and something that turns: scenes whose caches are measured.
+# Scenes whose caches are measured: a fluid, a breaking solid, and a rotating object.
 CACHED = ("dam_break", "snowball_wall", "jelly_drop")
-# How many of the kernels that take longest to compile are also compiled alone.
+# Number of the slowest kernels to compile that are also compiled alone.
 LONGEST = 14
 # Frames of a long cache.
 LONG = 2000
@@ -56,18 +56,18 @@ LONG = 2000
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured.
+    """The extent of a measurement.
 
     Attributes:
-        particles, scaling: sizes of the block, and of it where sizes are compared.
+        particles, scaling: sizes of the block, alone and where sizes are compared.
         variant_particles: its size where settings are compared.
-        rounds, lone_rounds: turns of programs that are compared, and of one that runs alone.
+        rounds, lone_rounds: turns of compared programs, and of a program that runs alone.
         seconds: the minimum length of each turn.
         frames: the maximum of each preset scene.
         starts: bakes that start with compiled kernels.
         threads: numbers of threads.
         played: particles of the caches that Blender plays.
-        watched: particles of the bake during which Blender's main loop is watched.
+        watched: particles of the bake during which Blender's main loop is timed.
         large: particles of the largest scene.
     """
 
@@ -91,7 +91,7 @@ QUICK = Effort((SMALL,), (SMALL, 2 * SMALL), SMALL, rounds=2, lone_rounds=1, sec
 
 @dataclass(frozen=True)
 class Case:
-    """Programs that take turns. The first one is ours, and the others are compared with it; `facts` go into the result."""
+    """Programs that take turns. The first one is the solver, and the others are compared with it; `facts` are added to the result."""
 
     label: str
     programs: list[Program]
@@ -102,12 +102,12 @@ class Case:
         return {"label": self.label, **self.facts, "programs": alternate(self.programs, rounds, effort.seconds)}
 
 
-# What a part is made of: cases, and results that a module has measured.
+# The contents of a part: cases, and results measured by a module.
 Results = Iterator[Case | dict[str, Any]]
 
 
 def block(effort: Effort) -> Results:
-    """Every law on the block, in turn with its rivals."""
+    """Every law on the block, in turns with other programs."""
     if subprocess.run([sys.executable, str(ROOT / "tools" / "setup.py"), "--peers"], check=False).returncode != 0:
         say("the peers could not be installed: the solver is measured alone")
     rivals = RIVALS if PEERS_STAMP.exists() else {}
@@ -117,7 +117,7 @@ def block(effort: Effort) -> Results:
 
 
 def reference(effort: Effort) -> Results:
-    """The solver in turn with a lean reference, compiled for each level of processors that this one can run."""
+    """The solver in turn with a lean reference, compiled for each processor level that this one supports."""
     particles = max(effort.particles)
     for level, law, threads in product(filter(is_supported, sorted(LEVELS)), REFERENCE_LAWS, effort.threads):
         measured = Block(law, particles)
@@ -148,13 +148,13 @@ def torn(effort: Effort) -> Results:
 
 
 def start(effort: Effort) -> Results:
-    """How long bakes take to begin, with compiled kernels and without, at each level of this machine."""
+    """How long bakes take to start, with and without compiled kernels, at each level of this processor."""
     for level, name in product(filter(is_supported, LEVELS), start_up.SCENES):
         yield start_up.measure(name, level, max(effort.threads), effort.starts)
 
 
 def caches(effort: Effort) -> Results:
-    """How small the frames of three scenes are, and how fast Blender plays caches."""
+    """The frame sizes of three scenes, and how fast Blender plays caches."""
     for name, precision in product(CACHED, ("compact", "exact")):
         yield {"sizes": ask("benchmarks.caches", name, str(effort.frames), precision)}
     for particles in effort.played:
@@ -162,12 +162,12 @@ def caches(effort: Effort) -> Results:
 
 
 def interface(effort: Effort) -> Results:
-    """How long Blender's main loop waits for us while a bake runs."""
+    """How long the extension blocks Blender's main loop while a bake runs."""
     yield {"particles": effort.watched, "frames": LONG, "calls": ask("benchmarks.interface", str(effort.watched), str(LONG))}
 
 
 def compiling(_: Effort) -> Results:
-    """All kernels compiled one after another, and those that take longest compiled alone."""
+    """All kernels compiled one after another, and the slowest ones compiled alone."""
     result = ask("benchmarks.compiling")
     for unit in sorted(result["units"], key=lambda unit: -unit["cpu"])[:LONGEST]:
         (unit["alone"],) = ask("benchmarks.compiling", str(unit["number"]))["units"]
@@ -211,7 +211,7 @@ def say(words: str) -> None:
 
 
 def measure(part: str, effort: Effort, output: Path) -> None:
-    """Measure a part; its file is written anew after each result."""
+    """Measure a part; its file is rewritten after each result."""
     results: list[dict[str, Any]] = []
     began = time.monotonic()
     for each in PARTS[part](effort):

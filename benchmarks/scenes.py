@@ -1,4 +1,4 @@
-"""The scenes that are measured: a block of one material, built here, and which of the presets."""
+"""The measured scenes: a block of one material, built here, and a selection of presets."""
 
 import dataclasses
 import math
@@ -15,18 +15,18 @@ from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.installation import presets_folder
 
-# One of each sort of work; the published families would only say the same again.
+# One scene per kind of work; the published families would add nothing new.
 PRESETS = ("bowl", "dam_break", "four_materials", "jelly_drop", "sand_column", "snowball_wall", "two_spheres")
 
 SPACING = 0.01
 FRAMES = 400
 STEPS_PER_FRAME = 50
-# cells that a wave and the block cross in a step
+# cells that a wave and the block cross per step
 WAVE_CELLS = 0.2
 SLIDE_CELLS = 0.03
 # cells between the block and the walls
 MARGIN = 4
-# [m/s] for particles without pressure
+# wave speed of particles without pressure [m/s]
 DUST_WAVE_SPEED = 10.0
 
 
@@ -36,7 +36,7 @@ class Block:
 
     Attributes:
         law: of its material, with its standard parameters.
-        particles: about how many; the cube has whole cells along its edges.
+        particles: approximate number; the cube has whole cells along its edges.
         alone: particles in each block of 4^3 cells, in empty space; 0 for the cube.
         dimension, transfer, kernel, precision: of the solver.
     """
@@ -75,7 +75,7 @@ class Block:
             kind="box",
             min=(-margin, -margin, 0.0),
             max=(size + way + margin, size + margin, size + margin),
-            # as the bounds of Taichi's examples: nothing enters, everything may leave
+            # like the bounds of Taichi's examples: particles may only leave them
             sides={side: Side(surface="separate") for side in SIDES},
         )
         if self.alone:
@@ -86,7 +86,7 @@ class Block:
         return Scene(self.law, solver, {self.law: Material(self.law, law)}, (emitter,), domain=domain, time=time)
 
     def _torn(self, velocity: tuple[float, float, float]) -> Points:
-        """So many particles anywhere in each of the blocks that fill a cube."""
+        """This many particles at random positions in each of the blocks that fill a cube."""
         edge = max(1, round((self.particles / self.alone) ** (1.0 / 3.0)))
         blocks = np.stack(np.meshgrid(*[np.arange(edge)] * 3, indexing="ij"), axis=-1).reshape(-1, 3).repeat(self.alone, axis=0)
         position = (BLOCK * blocks + np.random.default_rng(0).uniform(0.5, BLOCK + 0.5, blocks.shape)) * SPACING
@@ -103,7 +103,7 @@ def all_laws() -> Scene:
 
 
 def box_of_sand(particles: int) -> Scene:
-    """A box of about so many particles on a floor, and two frames in which it begins to fall apart."""
+    """A box of about this many particles on a floor, and two frames in which it starts to collapse."""
     edge = 10.0
     emitter = Emitter("sand", Box(center=(0.0, 0.0, 0.5 * edge), size=(edge, edge, edge)), "sand")
     solver = Solver(grid_spacing=edge * (8.0 / particles) ** (1.0 / 3.0))
@@ -113,7 +113,7 @@ def box_of_sand(particles: int) -> Scene:
 
 
 def fixed_step(law: Law, dimension: int) -> float:
-    """A step [s] in which a wave of the undeformed material crosses `WAVE_CELLS`, shorter where viscosity asks for it."""
+    """A step [s] in which a wave in the undeformed material crosses `WAVE_CELLS`, shorter where viscosity requires it."""
     modulus = getattr(law, "bulk_modulus", None)
     if modulus is None and (lame := getattr(law, "lame", None)) is not None:
         shear, second = lame(1.0)

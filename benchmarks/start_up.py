@@ -1,6 +1,6 @@
-"""How long a bake takes to begin: seconds until `python -m mpm_addon bake` reports its first step and writes its first frame.
+"""How long a bake takes to start: seconds until `python -m mpm_addon bake` reports its first step and writes its first frame.
 
-Measured of two scenes, once without compiled kernels and some times with them; and of a larger one, whose bake is then resumed.
+Two scenes are measured, once without compiled kernels and several times with them, and a larger one, whose bake is then resumed.
 """
 
 import json
@@ -25,14 +25,14 @@ from .programs import OURS, ROOT, BenchmarkError
 from .scenes import all_laws
 
 SCENES = ("four_materials", "all_laws")
-# What a start is timed to: the first step that is reported, and the first frame after the initial one.
+# The timed marks: the first reported step, and the first frame after the initial one.
 MARKS = ("first_progress", "first_frame")
-# Of the scene that is resumed: triangles and tubes of the collider and of the emitter above it, and how far above [m].
+# The resumed scene: triangles and tube radii of the collider and of the emitter above it, and the gap between them [m].
 COLLIDER, EMITTER, HEIGHT = (50_000, 0.4), (20_000, 0.25), 0.75
 
 
 def measure(scene: str, level: str, threads: int, tries: int) -> dict[str, Any]:
-    """Seconds to each mark at a processor level, once without compiled kernels and some times with them."""
+    """Seconds to each mark at a processor level, once without compiled kernels and several times with them."""
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as name:
         folder = Path(name)
         source = write_scene(all_laws(), folder / scene) if scene == "all_laws" else ROOT / "presets" / "scenes" / scene
@@ -46,7 +46,7 @@ def measure_resume(threads: int, tries: int) -> dict[str, Any]:
     """Seconds to each mark of a solid of a million particles above a mesh, from the beginning and resumed, with compiled kernels."""
     with tempfile.TemporaryDirectory(prefix="mpm_bench_") as name:
         source = write_scene(rings(), Path(name) / "rings")
-        # the first compiles what is missing, and leaves two frames
+        # the first run compiles missing kernels, and leaves two frames
         caches = [Path(name) / f"cache_{number}" for number in range(1 + tries)]
         first = [begin(source, cache, threads) for cache in caches]
         resumed = [begin(source, cache, threads) for cache in caches]
@@ -69,13 +69,13 @@ def rings() -> Scene:
 
 
 def begin(source: Path, cache: Path, threads: int, variables: dict[str, str] | None = None) -> dict[str, float]:
-    """Start or resume a bake and stop it at the mark that comes last.
+    """Start or resume a bake and stop it at the last mark.
 
     Returns:
         The seconds to each mark, and "cpu", the CPU seconds of all processes until the first step is reported.
 
     Raises:
-        BenchmarkError: the bake ended before.
+        BenchmarkError: the bake ended earlier.
     """
     command = [str(OURS), "-m", "mpm_addon", "bake", str(source), "--cache", str(cache), "--threads", str(threads), "--json"]
     environment, pipe = os.environ | (variables or {}), subprocess.PIPE
@@ -102,7 +102,7 @@ def begin(source: Path, cache: Path, threads: int, variables: dict[str, str] | N
 
 
 def cpu_seconds(process: int) -> float:
-    """The CPU seconds of a process until now, with those of its children that have ended. Raises BenchmarkError without /proc."""
+    """The CPU seconds of a process so far, including children that have ended. Raises BenchmarkError without /proc."""
     try:
         words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A simulation whose steps are timed apart from what happens between frames."""
+"""A simulation whose steps are timed separately from the work between frames."""
 
 import time
 from typing import Any
@@ -11,10 +11,10 @@ from .measuring import Round
 
 
 class TimedSimulation:
-    """A simulation of a scene, after its initial frame, or from a snapshot on.
+    """A simulation of a scene, after its initial frame or after a snapshot.
 
     Attributes:
-        sorts: how often the particles were sorted between steps; not counted from a snapshot.
+        sorts: number of times the particles were sorted between steps; not counted after a snapshot.
     """
 
     def __init__(self, scene: Scene, snapshot: dict[str, Any] | None = None) -> None:
@@ -28,7 +28,7 @@ class TimedSimulation:
             self._sort, self.simulation.store.sort = self.simulation.store.sort, self._count_sort
 
     def next_frame(self) -> tuple[Frame, Round]:
-        """The next frame, and its steps as a round: with the sorts between them, without emission and output at the frame's end."""
+        """The next frame, and its steps as a round, with the sorts between them, but without emission and output at the end."""
         began = self._last = _now()
         frame = next(self._frames)
         steps = frame.statistics.particles * frame.statistics.substeps

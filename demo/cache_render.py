@@ -1,6 +1,6 @@
-"""In Blender: renders frames of a cache as the extension of the source tree shows them.
+"""In Blender: renders frames of a cache with the extension of the source tree.
 
-Argument: a list in JSON of the kind of picture, the cache, the folder of the pictures, the frames, and what the kind needs.
+Argument: a JSON list of the kind of picture, the cache, the folder of the pictures, the frames, and arguments of the kind.
 """
 
 import json
@@ -37,12 +37,12 @@ STANDARD = ("Standard", "None")
 PORTRAIT = Studio(PORTRAIT_LAMPS, sky=(0.62, 0.72, 0.9), brightness=0.35, size=(160, 160), samples=20, bounces=12, view=STANDARD)
 SUN = Lamp("Sun", (-0.396, -0.565, 0.724), 2.4, 0.2, "SUN")
 SHEET = Studio((SUN,), sky=(0.6, 0.68, 0.8), brightness=0.3, size=(200, 150), samples=16, bounces=12, view=STANDARD)
-# From the middle of the particles to the camera, of length 1.
+# Unit vector from the center of the particles to the camera.
 VIEW = np.array((0.5, -1.0, 0.5)) / np.sqrt(1.5)
 PORTRAIT_VIEW = np.array((0.31, -0.88, 0.37)) / np.linalg.norm((0.31, -0.88, 0.37))
-# The camera's lens [mm], and the share of a portrait that the particles fill.
+# The focal length [mm], and the fraction of a portrait that the particles fill.
 LENS, FILLED = 85.0, 0.78
-# Luminance of a material from which it is seen on dark ground.
+# Materials above this luminance are shown on a dark ground.
 BRIGHT = 0.35
 DARK_GROUND, LIGHT_GROUND = (0.055, 0.065, 0.085), (0.55, 0.56, 0.58)
 
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def show_display(item: Any, baked: Scene, mode: str, color_by: str, distance: float) -> None:
-    """Particles in a display mode, with the colliders that are meshes; the camera's distance is relative to their extent."""
+    """Show particles in a display mode, with the mesh colliders; the camera's distance is relative to their extent."""
     for part in item.mpm.display.parts:
         part.render = mode
     item.mpm.display.color_by = color_by
@@ -78,7 +78,7 @@ def show_display(item: Any, baked: Scene, mode: str, color_by: str, distance: fl
 
 
 def show_portrait(item: Any, baked: Scene, preset: str) -> None:
-    """A preset's particles, which fill the picture, on ground that suits them, and the ball that pressed them."""
+    """Show a preset's particles, filling the picture, on a contrasting ground, with the ball that pressed them."""
     color = dress(item, baked, preset)
     stage = Stage(context.scene, context.scene.collection, PORTRAIT)
     is_bright = float(np.dot(color, (0.21, 0.72, 0.07))) > BRIGHT or material_preset(preset).law.finish.emission > 0.0
@@ -95,7 +95,7 @@ def show_portrait(item: Any, baked: Scene, preset: str) -> None:
 
 
 def show_on_sheet(item: Any, baked: Scene, preset: str) -> None:
-    """A preset's particles in a view that is the same for all presets and frames."""
+    """Show a preset's particles in the same view for all presets and frames."""
     dress(item, baked, preset)
     stage = Stage(context.scene, context.scene.collection, SHEET)
     stage.ground((0.35, 0.36, 0.38), roughness=0.8)
@@ -104,7 +104,7 @@ def show_on_sheet(item: Any, baked: Scene, preset: str) -> None:
 
 
 def dress(item: Any, baked: Scene, preset: str) -> tuple[float, ...]:
-    """Show particles as those of a material preset; returns its color."""
+    """Give particles the look of a material preset; returns its color."""
     color = material_preset(preset).color or baked.emitters[0].color[:3]
     display.dress(item, [look._replace(material=preset, color=(*color, 1.0)) for look in looks_of(baked)])
     return color
@@ -116,7 +116,7 @@ def places_of(item: Any) -> Any:
 
 
 def framed(places: Any, around: Any) -> tuple[Any, float]:
-    """The middle and the extent of what a portrait shows: the particles without those that flew away, and all of what is around them."""
+    """The center and extent of a portrait: the particles, except those that flew away, and all objects around them."""
     right = np.cross(PORTRAIT_VIEW, (0.0, 0.0, -1.0))
     right /= np.linalg.norm(right)
     middle, extent = np.zeros(3), 0.0

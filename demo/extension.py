@@ -1,4 +1,4 @@
-"""In Blender: the installed extension, and a way out of Blender's Python that neither hangs nor crashes."""
+"""In Blender: the installed extension, and a clean exit from Blender's Python, which may hang or crash."""
 
 import importlib
 import os
@@ -49,7 +49,7 @@ def render(folder: str, frames: Iterable[int]) -> None:
 def run(main: Callable[[], None]) -> None:
     """Call `main`, disable the extension and leave the process.
 
-    bpy may hang or crash while Python shuts down with something registered, so nothing is left to that.
+    bpy may hang or crash while Python shuts down with something registered.
     """
     status = 1
     try:

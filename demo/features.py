@@ -1,4 +1,4 @@
-"""The feature scenes: each function adds what is special about one of the scenes in scenes.toml. They run in Blender."""
+"""The feature scenes: each function adds the special part of a scene in scenes.toml. They run in Blender."""
 
 import math
 from typing import Any
@@ -29,7 +29,7 @@ def moving_bat(stage: Any) -> None:
     """A bat at 10 m/s drives a block of jelly in front of it."""
     stage.emitter("Jelly", box((0.4, 0.4, 0.3)), (-0.2, 0.0, 0.151), "jelly", color=(0.7, 0.02, 0.05))
     bat = stage.collider("Bat", box((0.12, 0.7, 0.4)), (-0.9, 0.0, 0.22), (0.55, 0.33, 0.12), bevel=0.01)
-    # from rest to 10 m/s and back to rest
+    # accelerates to 10 m/s, then stops
     keyed(bat, "location", {1: (-0.9, 0.0, 0.22), 2: (-0.7, 0.0, 0.22), 5: (0.55, 0.0, 0.22), 7: (0.75, 0.0, 0.22)})
 
 
@@ -37,7 +37,7 @@ DRUM_RADIUS, DRUM_DEPTH, DRUM_SIDES = 0.45, 0.24, 64
 
 
 def drum(stage: Any) -> None:
-    """A drum with four blades turns and mixes two sands that lay side by side."""
+    """A drum with four blades turns and mixes two sands that start side by side."""
     for side, color in ((-1.0, (0.75, 0.5, 0.18)), (1.0, (0.1, 0.22, 0.45))):
         name = f"Sand {'left' if side < 0 else 'right'}"
         stage.emitter(name, box((0.26, 0.9 * DRUM_DEPTH, 0.3)), (0.13 * side, 0.0, 0.3), "fine_sand", color=color)
@@ -70,7 +70,7 @@ ARM_LENGTH, ARM_RADIUS, ARM_RINGS = 0.9, 0.07, 24
 
 
 def arm_in_snow(stage: Any) -> None:
-    """An arm that an armature bends sweeps through a bank of snow."""
+    """An arm bent by an armature sweeps through a bank of snow."""
     stage.emitter("Snow", box((0.8, 0.5, 0.24)), (0.1, 0.25, 0.122), "powder_snow", particles_per_cell=6)
     arm = add_arm(stage)
     armature = add_bones()
@@ -117,7 +117,7 @@ def add_bones() -> Any:
 
 
 def floating_cubes(stage: Any) -> None:
-    """Cubes of 0.15, 0.3 and 0.5 of water's density fall into a tank and float as deep as they should; iron sinks."""
+    """Cubes of 0.15, 0.3 and 0.5 of water's density fall into a tank and float at the right depth; iron sinks."""
     thin_water(stage.emitter("Water", box((1.598, 0.498, 0.35)), (0.0, 0.0, 0.176), "water", particles_per_cell=4), viscosity=0.5)
     for number, density in enumerate((150.0, 300.0, 500.0, 7800.0)):
         at, turn, color = (-0.6 + 0.4 * number, 0.0, 0.55 + 0.05 * number), (11.5, 5.7 * number, 0.0), (0.8, 0.75 - 0.2 * number, 0.1)
@@ -140,7 +140,7 @@ def ball_on_sand(stage: Any) -> None:
 
 
 def sand_slope() -> Any:
-    """The profile (x, z), drawn out along y."""
+    """The profile (x, z), extruded along y."""
     count = len(PROFILE)
     sides = ((n, n + count, (n + 1) % count + count, (n + 1) % count) for n in range(count))
     return Solid(
@@ -179,7 +179,7 @@ def add_field(kind: Any, at: tuple[float, float, float], **settings: Any) -> Any
 
 
 def hanging_jelly(stage: Any) -> None:
-    """A jelly hangs from a handle that is swung about: its painted top is held, the rest follows."""
+    """A jelly hangs from a swinging handle: its painted top is pinned, the rest follows."""
     jelly = stage.emitter("Jelly", box((0.22, 0.22, 0.5)), (0.0, 0.0, 0.75), "jelly", color=(0.1, 0.6, 0.25), goal=1.0)
     cut = jelly.modifiers.new("Cut", "SUBSURF")
     cut.subdivision_type, cut.levels, cut.render_levels = "SIMPLE", 3, 3
@@ -199,7 +199,7 @@ def painted_jelly(stage: Any) -> None:
     cut.subdivision_type, cut.levels, cut.render_levels = "SIMPLE", 4, 4
     soft_end = [vertex.index for vertex in beam.data.vertices if vertex.co.x < 0.0]
     stiff = beam.vertex_groups.new(name="Stiffness")
-    # a vertex group holds 0 to 1: the jelly's own stiffness is that of the stiff end
+    # weights are 0 to 1, so the material's stiffness is that of the stiff end
     stiff.add([vertex.index for vertex in beam.data.vertices], 1.0, "REPLACE")
     stiff.add(soft_end, 0.01, "REPLACE")
     color = beam.data.attributes.new("color", "FLOAT_COLOR", "POINT")
@@ -236,7 +236,7 @@ def instances(stage: Any) -> None:
 
 
 def add_pegs(stage: Any) -> None:
-    """A post in a collection of its own, and empties that instance the collection three times over."""
+    """A post in its own collection, and three empties that instance the collection."""
     post = stage.seen("Post", cylinder(0.05, 0.3), (0.0, 0.0, 0.15), (0.2, 0.35, 0.25))
     collection = bpy.data.collections.new("Posts")
     stage.scene.collection.objects.unlink(post)
@@ -256,7 +256,7 @@ def slow_motion(stage: Any) -> None:
 
 
 def slow_motion_baked(scene: Any) -> None:
-    """Play what was baked at a quarter of its speed, and blur what moves."""
+    """Play the baked frames at a quarter of their speed, with motion blur."""
     for item in particle_objects(scene):
         item.mpm.use_retime, item.mpm.playback_speed = True, 0.25
     scene.frame_end = 61

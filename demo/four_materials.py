@@ -1,6 +1,6 @@
-"""The demonstration: a bowl into which water is poured, Suzanne of jelly, snowballs that break on a ramp's edge, a column of sand.
+"""The demonstration: water pours into a bowl, a jelly Suzanne, snowballs that break on the edge of a ramp, a column of sand.
 
-All materials share a time step, so that none is stiffer than it needs to be: waves of 10 to 20 m/s, five times what falls here.
+All materials share a time step, so none is stiffer than necessary: wave speeds are 10 to 20 m/s, five times the speed of falling objects.
 """
 
 import math
@@ -13,7 +13,7 @@ from parts import CLAY, DARK, FPS, GRAY, Solid, ball, bowls, box, custom, cylind
 BOWL_AT = (-0.6, 0.05, 0.0)
 STREAM_FROM, STREAM_VELOCITY, STREAM_RADIUS, STREAM_LAST_FRAME = Vector((-0.73, 0.14, 0.42)), Vector((0.4, -0.25, -0.7)), 0.06, 13
 BLUE, RED, WHITE, SAND = (0.02, 0.17, 0.6), (0.7, 0.02, 0.05), (0.85, 0.9, 0.95), (0.62, 0.4, 0.16)
-# Roughness and the weight of a clear coat of each emitter's particles.
+# Roughness and coat weight of each emitter's particles.
 SURFACES = {
     "Water": (0.08, 1.0),
     "Stream": (0.08, 1.0),
@@ -42,13 +42,13 @@ def four_materials(stage: Any) -> None:
 
 
 def snow(item: Any) -> None:
-    """Snow that breaks at large stretches and softens at once: chunks instead of powder or mud."""
+    """Snow that breaks at large stretches and softens immediately: chunks instead of powder or mud."""
     elastic = {"density": 400.0, "young_modulus": 7.0e4, "poisson_ratio": 0.2}
     custom(item, "snow", **elastic, critical_compression=0.02, critical_stretch=0.015, hardening=15.0, volume_ratio_min=0.94)
 
 
 def add_stream(stage: Any) -> None:
-    """Add a spout, and a slice of the stream out of it: as long as the water moves in a frame, so that slices join."""
+    """Add a spout, and a slice of its stream, as long as the distance that water moves in a frame, so that slices join."""
     direction = STREAM_VELOCITY.normalized()
     euler: Any = direction.to_track_quat("-Z", "Y").to_euler()
     turn = tuple(map(math.degrees, euler))

@@ -1,6 +1,6 @@
-"""Runs the demo's scripts in an isolated Blender, and puts rendered frames together.
+"""Runs the demo's scripts in an isolated Blender, and combines rendered frames.
 
-The Blender has an empty user folder, and only bpy's own packages can be imported.
+This Blender has an empty user folder and can import only bpy's own packages.
 """
 
 import os
@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 DEMO = Path(__file__).resolve().parent
 ROOT = DEMO.parent
-# What bpy itself imports. numba is missing on purpose: it has to come out of the extension's zip.
+# The packages that bpy imports. numba is missing on purpose: it must come from the extension's zip.
 BLENDERS_OWN_PACKAGES = ("bpy", "numpy", "numpy.libs", "requests", "urllib3", "idna", "certifi", "charset_normalizer")
 LIMIT_SECONDS = 3600.0
 
@@ -27,7 +27,7 @@ class IsolatedBlender:
     """A Blender with its own user folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Make `folder`, which must not exist."""
+        """Create `folder`, which must not exist."""
         self._folder = folder
         self._packages = folder / "packages"
         self._packages.mkdir(parents=True)
@@ -37,7 +37,7 @@ class IsolatedBlender:
                 (self._packages / name).symlink_to(site_packages / name)
 
     def run(self, script: str, *arguments: object, is_shown: bool = False) -> str:
-        """Run a script of the demo, which finds the arguments in sys.argv, and return its output, or print it while it runs.
+        """Run a script of the demo, with its arguments in sys.argv, and return its output, or print it while the script runs.
 
         Raises:
             DemoError: the script failed or took more than `LIMIT_SECONDS`.
@@ -76,7 +76,7 @@ def built_zip() -> Path:
 
 
 def contact_sheet(frames: Sequence[Path], captions: Sequence[str], *, columns: int = 2, letters: int = 16) -> Image.Image:
-    """Pictures of one size side by side, each with a caption in the lower left corner."""
+    """Pictures of the same size side by side, each with a caption in the lower left corner."""
     pictures = [opened(path) for path in frames]
     width, height = pictures[0].size
     sheet = Image.new("RGB", (columns * width, -(-len(pictures) // columns) * height), "white")
@@ -89,7 +89,7 @@ def contact_sheet(frames: Sequence[Path], captions: Sequence[str], *, columns: i
 
 
 def animation(frames: Sequence[Path], target: Path, *, seconds_per_frame: float) -> None:
-    """Write pictures as a GIF that loops, all with the same 256 colors, so that nothing at rest flickers."""
+    """Write pictures as a GIF that loops, all with the same 256 colors, so that static parts do not flicker."""
     pictures = [opened(path) for path in frames]
     width, height = pictures[0].size
     strip = Image.new("RGB", (width, len(pictures) * height))
@@ -114,6 +114,6 @@ def write_png(picture: Image.Image, target: Path, *, colors: int) -> str:
 
 
 def opened(path: Path, size: tuple[int, int] | None = None) -> Image.Image:
-    """A picture in RGB, in another size if one is given."""
+    """A picture in RGB, resized if a size is given."""
     with Image.open(path) as picture:
         return picture.convert("RGB").resize(size or picture.size, Image.Resampling.LANCZOS)

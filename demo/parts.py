@@ -1,4 +1,4 @@
-"""In Blender: what the demo's scenes are built with beside the extension's own stage. Lengths in meters.
+"""In Blender: builds the demo's scenes on top of the extension's own stage. Lengths in meters.
 
 Can be imported once the extension is enabled.
 """
@@ -25,7 +25,7 @@ FPS = 24
 DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
 LAMPS = (staging.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), staging.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
 AGX = ("AgX", "AgX - Medium High Contrast")
-STUDIO = staging.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=3, view=AGX)
+STUDIO = staging.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=12, view=AGX)
 _RADIUS_SCALE = 1.35
 
 
@@ -48,7 +48,7 @@ def built(name: str) -> Any:
 
 
 def finish(name: str, scene: Any) -> None:
-    """Let the spheres of the baked particles overlap, and do what else a scene wants after its bake."""
+    """Let the spheres of the baked particles overlap, and run the scene's own steps after a bake."""
     for item in particle_objects(scene):
         display.set_input(item.modifiers[display.MODIFIER_NAME], display.RADIUS_SCALE, _RADIUS_SCALE)
     getattr(_module_of(name), f"{name}_baked", lambda _: None)(scene)
@@ -64,14 +64,14 @@ def table(stage: Any, *, half: float = 1.5, friction: float = 0.6) -> Any:
 
 
 def custom(item: Any, law: str, **parameters: Any) -> Any:
-    """Give an emitter a material of its own."""
+    """Give an emitter a custom material."""
     item.mpm.material.source, item.mpm.material.law = "custom", law
     placing.give(getattr(item.mpm.material, law), parameters)
     return item
 
 
 def thin_water(item: Any, viscosity: float = 0.01) -> Any:
-    """Give an emitter water whose waves are no faster than these scenes need."""
+    """Give an emitter water with waves only as fast as these scenes require."""
     return custom(item, "water", bulk_modulus=2e5, viscosity=viscosity)
 
 

@@ -1,22 +1,22 @@
 """Bakes and renders the project's pictures.
 
-As a user would, with the extension's zip in a Blender of its own:
+Like a user, with the extension's zip in an isolated Blender:
 
 demo: the demonstration, a contact sheet and an animation (`make demo`).
 gallery: a contact sheet of each feature scene, for docs/features.md (`make gallery`).
 ready_scenes: a picture of each ready scene of Add > MPM, for the README and the manual (`make ready-scenes`).
 
-With the command line, and shown by the extension of the source tree:
+With the command line, displayed by the extension of the source tree:
 
 display: scene presets in each display mode, for the README and the manual.
 thumbnails: presets/materials/*.png, each preset in its variant of demo/portraits/scene.toml (`make thumbnails`).
 sheet: docs/materials.png, each preset in the scene preset material_drop at three times (`make sheet`).
 
-Cut out of the screenshots that `make test-gui` left in build/gui:
+Cropped from the screenshots of `make test-gui` in build/gui:
 
 window: pictures of the interface, for the README and the manual.
 
-With names, only these. Files, caches and pictures go to build/KIND/.
+With names, only these are made. Files, caches and pictures go to build/KIND/.
 """
 
 import argparse
@@ -40,7 +40,7 @@ DEMONSTRATION = ("four_materials",)
 PICTURES = ROOT / "docs" / "pictures"
 FPS = 24
 ANIMATED = range(1, 49, 3)
-# A ready scene, and the frame that is rendered.
+# Ready scenes, and the frame to render.
 READY_SCENES = {
     "snowball": 20,
     "dam_break": 14,
@@ -52,7 +52,7 @@ READY_SCENES = {
 }
 
 
-# The material of the scene preset material_drop itself; every other one is a variant.
+# The base material of the scene preset material_drop; all others are variants.
 FIRST_MATERIAL = "water"
 # Frames of material_drop on the sheet, and their times.
 FALLING = {8: "0.3 s", 15: "0.6 s", 49: "2 s"}
@@ -78,7 +78,7 @@ SHOTS = {
 }
 
 
-# Of a picture of the window: the step of the walk, and its part of the screen: left, top, right, bottom.
+# For each picture of the window: the step of the walk, and the region of the screen: left, top, right, bottom.
 WINDOW = {
     "add_menu": ("add_menu", (300, 150, 1000, 720)),
     "baking": ("frame_of_running_bake", (200, 60, 1320, 820)),
@@ -105,7 +105,7 @@ def demonstration(name: str, blender: IsolatedBlender, folder: Path) -> str:
 
 
 def baked_frames(cache: Path) -> list[dict[str, int]]:
-    """What the command line knows of a cache's frames. Raises DemoError if it cannot read the cache."""
+    """The command line's description of a cache's frames. Raises DemoError if it cannot read the cache."""
     command = [sys.executable, "-m", "mpm_addon", "info", str(cache), "--json"]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
@@ -151,7 +151,7 @@ def thumbnail(name: str, _: IsolatedBlender, folder: Path) -> str:
 
 
 def sheet(name: str, _: IsolatedBlender, folder: Path) -> str:
-    """Render a falling block of a material preset; writes the sheet when all presets are there."""
+    """Render a falling block of a material preset; writes the sheet once all presets are rendered."""
     variant = () if name == FIRST_MATERIAL else ("--variant", name)
     rendered_cache("sheet", baked("presets/scenes/material_drop", folder / name, *variant), folder / f"{name}_pictures", [*FALLING], name)
     names = material_preset_names()
@@ -163,7 +163,7 @@ def sheet(name: str, _: IsolatedBlender, folder: Path) -> str:
 
 
 def window(name: str, _: IsolatedBlender, __: Path) -> str:
-    """Cut a picture out of the screenshot of a step. Raises DemoError if there is none."""
+    """Crop a picture from the screenshot of a step. Raises DemoError if there is none."""
     step, part = WINDOW[name]
     shots = sorted((ROOT / "build" / "gui" / "5.2").glob(f"*_{step}.png"))
     if not shots:
@@ -172,7 +172,7 @@ def window(name: str, _: IsolatedBlender, __: Path) -> str:
 
 
 def baked(scene: str, cache: Path, *options: str) -> Path:
-    """Bake a scene, or what is missing of its cache; returns the cache."""
+    """Bake the missing frames of a scene; returns the cache."""
     command = [sys.executable, "-m", "mpm_addon", "bake", scene, "--cache", str(cache), *options]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     return cache
@@ -185,7 +185,7 @@ def rendered_cache(kind: str, cache: Path, folder: Path, frames: Sequence[int], 
     return [folder / f"{number:04d}.png" for number in frames]
 
 
-# The names of each kind, and what makes one of them and returns a line about it.
+# The names of each kind, and the function that makes one of them and returns a line about it.
 KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str]]] = {
     "demo": (DEMONSTRATION, demonstration),
     "gallery": ([name for name in SCENES if name not in DEMONSTRATION], feature),
@@ -207,7 +207,7 @@ def main() -> int:
         parser.error(f"no {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     folder = ROOT / "build" / arguments.kind
     shutil.rmtree(folder / "blender", ignore_errors=True)
-    # one for all, so that kernels are compiled once
+    # shared, so that kernels are compiled once
     blender = IsolatedBlender(folder / "blender")
     status = 0
     for name in arguments.names or names:

@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None, *, listener: Listener | None = 
     except KeyboardInterrupt:
         return CANCELLED
     except BrokenPipeError:
-        # the reader of stdout is gone; Python's buffered output must not raise again at exit
+        # the reader of stdout is gone; Python must not raise again when it flushes at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0
@@ -75,7 +75,7 @@ def _complain(error: MpmError) -> None:
 
 @contextlib.contextmanager
 def _answering(options: argparse.Namespace) -> Iterator[None]:
-    """With --json, print an error that leaves the question unanswered as an event too."""
+    """With --json, also print an error as an event."""
     try:
         yield
     except MpmError as error:
@@ -93,18 +93,16 @@ def _parser() -> argparse.ArgumentParser:
     bake.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
     bake.add_argument("--frames", metavar="A-B", type=frame_range, help="store only these frames (default: all)")
-    bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed the cores")
+    bake.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed the number of cores")
     bake.add_argument(
         "--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instruction set to use (default: the cache's, or the best)"
     )
     bake.add_argument("--preview", metavar="N", type=particle_count, help="bake a preview with about N particles, on a coarser grid")
     bake.add_argument("--variant", metavar="NAME", help="a variant of the scene")
-    bake.add_argument(
-        "--size-limit", metavar="GB", type=float, help="stop before the cache is larger than this (default: the scene's limit)"
-    )
+    bake.add_argument("--size-limit", metavar="GB", type=float, help="stop before the cache exceeds this size (default: the scene's limit)")
     bake.add_argument("--time-limit", metavar="HOURS", type=float, help="stop after this time (default: the scene's limit)")
     beginning = bake.add_mutually_exclusive_group()
-    beginning.add_argument("--restart", action="store_true", help="replace all existing takes as soon as there is a new frame")
+    beginning.add_argument("--restart", action="store_true", help="replace all existing takes once the first new frame is finished")
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="resume after frame N, as a new take")
     bake.add_argument("--json", action="store_true", help="print one JSON object per line")
     bake.set_defaults(run=_bake, listens=True)
@@ -116,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="describe a cache, or estimate the cost of a scene", allow_abbrev=False)
     info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
     info.add_argument("--variant", metavar="NAME", help="a variant of the scene")
-    info.add_argument("--probe", action="store_true", help="for a scene: measure some substeps and predict how long a bake takes")
+    info.add_argument("--probe", action="store_true", help="for a scene: measure a few substeps and predict how long a bake takes")
     info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="for a scene: where its cache would be (default: here)")
     info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
     info.add_argument("--check", action="store_true", help="for a cache: read every byte and list damaged files")
@@ -134,10 +132,12 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
     export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
     export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
-    export.add_argument("--split", choices=sorted(SPLITS), help="one file per material or emitter, with its name; of surfaces, per mesh")
+    export.add_argument(
+        "--split", choices=sorted(SPLITS), help="one file per material or emitter, named after it; for surfaces and skins, one per mesh"
+    )
     instead = export.add_mutually_exclusive_group()
     for kind in KINDS:
-        instead.add_argument(f"--{kind}", action="store_true", help=f"the {kind}s instead of the particles (ply, obj)")
+        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles (ply, obj)")
     export.set_defaults(run=_export)
 
     presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
@@ -150,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
 
     kernels = commands.add_parser("kernels", help="compile all kernels in advance", allow_abbrev=False)
     kernels.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instruction set to use (default: the best)")
-    kernels.add_argument("--package", metavar="DIR", type=Path, help="also store them in this copy of the package, to ship them")
+    kernels.add_argument("--package", metavar="DIR", type=Path, help="also store them in this copy of the package, for distribution")
     kernels.add_argument("--gently", action="store_true", help="run at low priority")
     kernels.add_argument("--threads", metavar="N", type=thread_count, help="kernels to compile at once (default: all cores)")
     kernels.add_argument("--json", action="store_true", help="print one JSON object per line")
@@ -193,7 +193,7 @@ def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]]
         return None  # the bake itself reports the error
     if level is None or level == NATIVE or level not in LEVELS or is_supported(level):
         return level if level in LEVELS else None
-    words = f"was baked with level {level}, which this processor does not support; frames from here on may differ in their last digits"
+    words = f"was baked with level {level}, which this processor does not support; later frames may differ in their last digits"
     tell({"event": "warning", **SceneWarning("processor", str(options.cache), words).fields()})
     return None
 
@@ -227,11 +227,11 @@ def _info(options: argparse.Namespace) -> None:
         raise SceneError("does not exist", "use a cache, or a scene file or its folder", subject=str(options.path))
     is_cache = (options.path / CACHE_FILE).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
     if is_cache and options.variant is not None:
-        raise SceneError("is a cache, which has only one variant", "leave --variant out", subject=str(options.path))
+        raise SceneError("is a cache, which has only one variant", "omit --variant", subject=str(options.path))
     if is_cache and options.probe:
-        raise SceneError("is a cache, which is already baked", "leave --probe out", subject=str(options.path))
+        raise SceneError("is a cache, which is already baked", "omit --probe", subject=str(options.path))
     if options.check and not is_cache:
-        raise SceneError("is a scene, which is checked whenever it is read", "leave --check out", subject=str(options.path))
+        raise SceneError("is a scene, which is checked whenever it is read", "omit --check", subject=str(options.path))
     with _answering(options):
         description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
     if options.check:

@@ -88,7 +88,7 @@ def print_scene(description: dict[str, Any]) -> None:
     if description["probe"] is not None:
         measured = description["probe"]
         substeps = f"{measured['expected_substeps']} substeps of {measured['time_step']:.3g} s"
-        print(f"measured: a bake takes about {duration(measured['expected_seconds'])} ({substeps}), without compiling and writing")
+        print(f"measured: a bake takes about {duration(measured['expected_seconds'])} ({substeps}), not counting compilation and writing")
     for warning in description["warnings"]:
         print(f"warning: {warning['subject']}: {warning['message']}")
 

@@ -1,4 +1,4 @@
-"""What every test runs with."""
+"""Shared by all tests."""
 
 from mpm_addon.core.processor import prepare_numba
 

@@ -1,8 +1,8 @@
 """Builds the extension's zip: stages manifest, package, presets and manual, adds the wheels, and calls Blender's own builder.
 
 Blender wants the manifest beside an `__init__.py`. A root `__init__.py` in the repository would make test runners
-import the package twice, so the extension is put together in build/stage. One zip a platform holds the wheels of the
-dependencies for each Python that supported Blenders have, because llvmlite alone is 60 MB a wheel.
+import the package twice, so the extension is assembled in build/stage. There is one zip per platform, with the wheels of the
+dependencies for each Python of the supported Blenders, because each llvmlite wheel alone is 60 MB.
 """
 
 import argparse
@@ -30,12 +30,12 @@ WHEELS = ROOT / "build" / "wheels"
 BLENDERS_OWN_PACKAGES = ("numpy",)
 PYTHON_TAGS = tuple(sorted({"cp" + environment.python.replace(".", "") for environment in ENVIRONMENTS.values()}))
 
-# Blender's name of a platform, and the names that wheels give it, as pip is to look for them.
+# Blender's name of a platform, and the platform tags of wheels that pip should accept.
 WHEEL_PLATFORMS = {
     "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x86_64"),
     "linux-arm64": ("manylinux_2_28_aarch64", "manylinux_2_27_aarch64", "manylinux2014_aarch64"),
     "windows-x64": ("win_amd64",),
-    # pysplashsurf exists for macOS 14 alone; elsewhere only surfaces are missing
+    # pysplashsurf requires macOS 14; on older systems only surfaces are missing
     "macos-arm64": ("macosx_12_0_arm64", "macosx_11_0_arm64", "macosx_14_0_arm64"),
 }
 NOT_PACKAGED = ("__pycache__", "*.py[co]", "*.nb[ci]", ".*")
@@ -89,7 +89,7 @@ def build(name: str, python_tags: list[str], *, is_release: bool = False, is_spl
 
 
 def this_platform() -> str:
-    """Returns Blender's name of the platform that this runs on."""
+    """Returns Blender's name of this platform."""
     system = {"darwin": "macos"}.get(platform.system().lower(), platform.system().lower())
     machine = platform.machine().lower()
     name = f"{system}-{ {'x86_64': 'x64', 'amd64': 'x64', 'aarch64': 'arm64'}.get(machine, machine) }"
@@ -99,13 +99,13 @@ def this_platform() -> str:
 
 
 def archive_path(platform_name: str, python_tag: str = "") -> Path:
-    """Returns where the zip of a platform goes, or the one for a Python alone; Blender's builder calls the former so."""
+    """Returns the path of a platform's zip, as Blender's builder names it, or of the zip for a single Python."""
     name = f"mpm_addon-{extension_version()}-{platform_name.replace('-', '_')}"
     return ROOT / "build" / f"{name}{'-' if python_tag else ''}{python_tag}.zip"
 
 
 def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
-    """Returns the bundled wheels for one platform and Python, downloading what build/wheels lacks."""
+    """Returns the bundled wheels for one platform and Python, downloading those missing from build/wheels."""
     folder = WHEELS / platform_name / python_tag
     requirements = locked_requirements()
     names = bundled_packages()
@@ -127,7 +127,7 @@ def fetch_wheels(platform_name: str, python_tag: str) -> list[Path]:
 
 
 def find_wheels(folder: Path, requirements: str, python_tag: str) -> list[Path]:
-    """Returns the wheels in a folder that are the pinned ones: for this Python, for this and later ones (abi3), or for any."""
+    """Returns the pinned wheels in a folder: for this Python, for this and later ones (abi3), or for any."""
     pins = re.findall(r"(?m)^([a-z0-9-]+)==(\S+)", requirements)
     stems = [f"{name.replace('-', '_')}-{version}" for name, version in pins]
     return [wheel for stem in stems for tag in (python_tag, "cp3*-abi3", "py3") for wheel in sorted(folder.glob(f"{stem}-{tag}-*.whl"))]
@@ -153,7 +153,7 @@ def locked_requirements() -> str:
 
 
 def stage(platform_name: str, wheels: list[Path]) -> None:
-    """Puts the extension together as Blender wants it: the package's files beside the manifest."""
+    """Assembles the extension in Blender's layout, with the package's files next to the manifest."""
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree(ROOT / "mpm_addon", STAGE, ignore=shutil.ignore_patterns(*NOT_PACKAGED))
     if (ROOT / "presets").is_dir():
@@ -171,12 +171,12 @@ def stage(platform_name: str, wheels: list[Path]) -> None:
 
 
 def kernel_compilers(python_tags: list[str], *, is_release: bool) -> list[Path]:
-    """Returns a Python for each that kernels are compiled for: this one, and in a release each that has wheels in the zip."""
+    """Returns the Pythons that kernels are compiled for: this one, and in a release each one that has wheels in the zip."""
     if not is_release:
         return [Path(sys.executable)]
     chosen = [compiling_environment(tag) for tag in python_tags]
     for environment in chosen:
-        # compiled with another numba than the bundled one, kernels would be of another version
+        # kernels depend on the numba version, so they must be compiled with the bundled one
         command = [sys.executable, str(ROOT / "tools" / "setup.py"), "--blender", environment.blender]
         if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
             raise BuildError(f"{environment.folder.name}, which compiles kernels for its Python, could not be set up")
@@ -184,7 +184,7 @@ def kernel_compilers(python_tags: list[str], *, is_release: bool) -> list[Path]:
 
 
 def compiling_environment(python_tag: str) -> Environment:
-    """Returns the environment that compiles kernels for a Python: the development one where it can, else one that is there."""
+    """Returns the environment that compiles kernels for a Python: the development environment if possible, otherwise an existing one."""
     development = ENVIRONMENTS[DEVELOPMENT_BLENDER]
     found = [each for each in (development, *ENVIRONMENTS.values()) if "cp" + each.python.replace(".", "") == python_tag]
     if not found:
@@ -193,12 +193,12 @@ def compiling_environment(python_tag: str) -> Environment:
 
 
 def levels_to_compile(*, is_release: bool) -> list[str]:
-    """Returns the processor levels that kernels are compiled for: this machine's, or all of its kind."""
+    """Returns the processor levels that kernels are compiled for: this machine's, or all levels of its architecture."""
     return [name for name, level in LEVELS.items() if platform.machine().lower() in level.machine] if is_release else [best_level()]
 
 
 def stage_kernels(interpreters: list[Path], levels: list[str]) -> None:
-    """Puts compiled kernels into the stage; what did not change since the last time is not compiled again."""
+    """Adds compiled kernels to the stage; only kernels that changed since the last build are compiled."""
     for interpreter in interpreters:
         for level in levels:
             print(f"build: kernels for {level}, {interpreter} ...", flush=True)
@@ -208,7 +208,7 @@ def stage_kernels(interpreters: list[Path], levels: list[str]) -> None:
 
 
 def stage_manual() -> None:
-    """Makes the manual's pages and puts them into the package, without what Sphinx keeps for itself."""
+    """Builds the manual's pages and adds them to the package, without Sphinx's own files."""
     with tempfile.TemporaryDirectory() as scratch:
         if make_site(Path(scratch) / "site").returncode != 0:
             raise BuildError("the manual could not be made; see above")
@@ -216,7 +216,7 @@ def stage_manual() -> None:
 
 
 def staged_manifest(manifest: str, platform_name: str, wheel_names: list[str]) -> str:
-    """Returns the manifest with the platform that is built and the wheels that are bundled."""
+    """Returns the manifest with the platform and the bundled wheels."""
     wheels = "\n".join(["wheels = [", *(f'    "./wheels/{name}",' for name in wheel_names), "]"])
     staged, count = re.subn(r"(?m)^platforms = .*$", lambda _: f'platforms = ["{platform_name}"]\n\n{wheels}', manifest)
     if count != 1 or len(tomllib.loads(staged)["wheels"]) != len(wheel_names):
@@ -225,7 +225,7 @@ def staged_manifest(manifest: str, platform_name: str, wheel_names: list[str]) -
 
 
 def run_blender_builder(*arguments: str) -> None:
-    """Runs Blender's extension tool, which comes with bpy, in a process of its own."""
+    """Runs Blender's extension tool, which comes with bpy, in a separate process."""
     command = [sys.executable, str(blender_builder()), *arguments]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode != 0:
@@ -244,7 +244,7 @@ def blender_builder() -> Path:
 
 
 def check_archive(archive: Path, python_tags: Sequence[str] = ()) -> None:
-    """Makes sure that the zip holds package and wheels, every level's kernels for some Pythons, and nothing else of the repository."""
+    """Checks that the zip contains the package, wheels and kernels of every level, and nothing else from the repository."""
     if not archive.is_file():
         raise BuildError(f"Blender's extension tool wrote no {archive.name}")
     with zipfile.ZipFile(archive) as content:

@@ -1,4 +1,4 @@
-"""Writes docs/manual/messages.md: every error and warning of the source, so that a message can be searched for. `make docs` runs it."""
+"""Writes docs/manual/messages.md: every error and warning in the source, so that users can search for a message. `make docs` runs it."""
 
 import argparse
 import ast
@@ -11,19 +11,19 @@ from mpm_addon.core.messages import Action
 
 PAGE = ROOT / "docs" / "manual" / "messages.md"
 PACKAGE = ROOT / "mpm_addon"
-# What stands for a value in a message.
+# Replaces values in messages.
 VALUE = "…"
 RAISED = ("MpmError", "SceneError", "CacheError", "PresetError", "UnstableError", "Stopped", "Cancelled", "ArrayFileError")
 ERRORS = (*RAISED, "Message", "SceneWarning")
-# How many arguments stand before the problem; the subject of a warning is one of them.
+# Number of arguments before the problem, including the subject of a warning.
 BEFORE = {"Stopped": 1, "SceneWarning": 2}
 ACTIONS = {f"Action.{action.name}": action.value for action in Action}
 
 INTRODUCTION = """\
 # All messages
 
-Every error that a bake, a cache or the interface can report, as the source has it; `…` stands for a name or a value. Search this page
-for a few words of what you read. [Troubleshooting](troubleshooting.md) explains the ones that people meet.
+Every error and warning; `…` stands for a name or a value. To find a message, search this page for a few of its words.
+[Troubleshooting](troubleshooting.md) explains the most common ones.
 """
 
 PARTS = {
@@ -55,7 +55,7 @@ def page() -> str:
 
 
 def messages_of(path: Path) -> Iterator[str]:
-    """The texts that a file raises errors with, and the constants it makes them of; `…` where a value stands."""
+    """The messages of errors and warnings in a file, with `…` in place of values."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = _constants(tree)
     for node in ast.walk(tree):
@@ -66,7 +66,7 @@ def messages_of(path: Path) -> Iterator[str]:
 
 
 def _told(call: ast.Call, constants: Mapping[str, str]) -> str:
-    """What a call that makes a message says: the subject, the problem and the remedies."""
+    """The text of a message call: the subject, the problem and the remedies."""
     name = _name(call.func)
     before, (problem, *remedies) = call.args[: BEFORE.get(name, 0)], call.args[BEFORE.get(name, 0) :]
     subject = next((word.value for word in call.keywords if word.arg == "subject"), None)
@@ -98,7 +98,7 @@ def template(node: ast.expr, constants: Mapping[str, str]) -> str | None:
 
 
 def _constants(tree: ast.Module) -> dict[str, str]:
-    """The texts that a module has names for."""
+    """The text constants of a module, by name."""
     return {
         target.id: node.value.value
         for node in tree.body

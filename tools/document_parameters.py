@@ -1,4 +1,4 @@
-"""Writes docs/materials.md: the parameters of every law, and of the finish of a preset, as they are declared. `make docs` runs it."""
+"""Writes docs/materials.md: the parameters of laws, of the finish of a preset and of randomness, as declared. `make docs` runs it."""
 
 import argparse
 from typing import Any
@@ -8,14 +8,15 @@ from environments import ROOT
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.laws.finish import Finish
 from mpm_addon.core.parameters import parameters_of
+from mpm_addon.core.scene.randomness import Randomness
 
 PAGE = ROOT / "docs" / "materials.md"
 
 INTRODUCTION = """\
 # Materials
 
-The laws and their parameters, as scene files, presets and the interface name them, and the finish of a preset.
-`make docs` writes this page from their declarations. A value outside its range is refused with a line that says what is allowed.
+The laws and their parameters, the finish of presets, and randomness. Scene files and presets use these names; the interface shows them as
+labels, such as *Young's Modulus* for `young_modulus`. A value outside its range is refused. `make docs` writes this page from the source.
 """
 
 
@@ -26,8 +27,10 @@ def main() -> None:
 
 
 def page() -> str:
-    """Returns the page: a heading and a table for each law, and for the finish of a preset."""
-    return "\n".join([INTRODUCTION, *(section(name, owner) for name, owner in {**LAWS, "finish": Finish}.items())])
+    """Returns the page: a heading and a table for each law, for the finish of a preset and for randomness."""
+    return "\n".join(
+        [INTRODUCTION, *(section(name, owner) for name, owner in {**LAWS, "finish": Finish, "randomness": Randomness}.items())]
+    )
 
 
 def section(name: str, owner: Any) -> str:
@@ -43,7 +46,7 @@ def section(name: str, owner: Any) -> str:
 
 
 def shown(value: object) -> str:
-    """Returns a default as a scene file would have it."""
+    """Returns a default as written in a scene file."""
     if value is None:
         return "none"
     return f"{value:g}" if isinstance(value, float) else str(value)

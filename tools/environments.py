@@ -1,4 +1,4 @@
-"""Which environments the project has: one for each supported Blender and one for the benchmarks' peers.
+"""The project's environments: one for each supported Blender, and one for the programs of the benchmarks.
 
 Runs before any environment exists: uses only the standard library.
 """
@@ -19,7 +19,7 @@ USUAL_FOLDERS = (Path("/usr/bin"), Path("/usr/local/bin"), Path("/opt/homebrew/b
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment; `blender` is the version whose bpy it holds, empty for the peers that `make bench` measures."""
+    """A virtual environment; `blender` is the version of its bpy, empty for the environment of the benchmarks."""
 
     blender: str
     python: str
@@ -32,12 +32,12 @@ class Environment:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The dependency groups in pyproject.toml that it holds."""
+        """Its dependency groups in pyproject.toml."""
         return ("development", f"blender-{self.blender}") if self.blender else ("bench",)
 
     @property
     def purpose(self) -> str:
-        """What it is for, in messages."""
+        """Its purpose, for messages."""
         return f"Blender {self.blender}" if self.blender else "the benchmarks' peers"
 
     @property
@@ -47,7 +47,7 @@ class Environment:
 
 
 def extension_version() -> str:
-    """Returns the version in blender_manifest.toml, the only place that has it."""
+    """Returns the version in blender_manifest.toml, its only source."""
     match = re.search(r'(?m)^version = "([^"]+)"', (ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
     if match is None:
         raise SystemExit("blender_manifest.toml: no version found")
@@ -57,7 +57,7 @@ def extension_version() -> str:
 def find_python(version: str, needed_modules: tuple[str, ...] = ()) -> str | None:
     """Returns the path of a Python that runs, has the version ("3.11") and can import the modules, or None.
 
-    A name on the PATH may be a shim that exists and fails, so every candidate is run before it is believed.
+    A name on the PATH may be a shim that fails, so every candidate is tried.
     """
     return next((each for each in _python_candidates(version) if _is_working_python(each, version, needed_modules)), None)
 
@@ -90,7 +90,7 @@ def find_uv() -> str | None:
 
 
 def output_of(*command: str) -> str | None:
-    """Returns what a command prints, without blanks at the ends; None if it fails or takes more than a minute."""
+    """Returns the stripped output of a command; None if it fails or takes more than a minute."""
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -99,7 +99,7 @@ def output_of(*command: str) -> str | None:
 
 
 def development_environment() -> Environment:
-    """Returns the environment of `.venv`: Blender 4.5 on Python 3.11; Blender 5.2 where only Python 3.13 is there."""
+    """Returns the environment of `.venv`: Blender 4.5 on Python 3.11; or Blender 5.2 if only Python 3.13 is available."""
     usual = Environment("4.5", "3.11", ROOT / ".venv")
     newer = Environment("5.2", "3.13", ROOT / ".venv")
     if usual.folder.is_dir():

@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def collected() -> list[Entry]:
-    """All entries without translations, sorted by their text; the add-on is registered."""
+    """All entries without translations, sorted by text; the add-on must be registered."""
     places: dict[tuple[str, str], set[str]] = {}
     for context, text, place in (*of_registered(), *in_code(), *in_documents()):
         if any(letter.isalpha() for letter in text):
@@ -61,7 +61,7 @@ def collected() -> list[Entry]:
 
 
 def translated(entries: Iterable[Entry], known: Mapping[tuple[str, str], str]) -> list[Entry]:
-    """The entries with the known translations; translations of other texts are left out."""
+    """The entries with their known translations; translations of other texts are dropped."""
     return [dataclasses.replace(entry, translated=known.get(entry.key, "")) for entry in entries]
 
 
@@ -124,7 +124,7 @@ def of_call(call: ast.Call) -> Iterator[tuple[str, str]]:
 
 
 def literals(node: ast.expr) -> Iterator[str]:
-    """The texts that an expression may be: a literal, or the ends of a conditional expression."""
+    """The literal texts of an expression: a literal, or the branches of a conditional expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):
@@ -133,7 +133,7 @@ def literals(node: ast.expr) -> Iterator[str]:
 
 
 def in_documents() -> Iterator[Found]:
-    """The words of presets, families and laws, and those for parameters, which panels put together."""
+    """The texts of presets, families and laws, and the labels of parameters, which panels compose."""
     from mpm_addon.blender.host.wording import title
     from mpm_addon.core.laws import LAWS
     from mpm_addon.core.parameters import parameters_of

@@ -1,4 +1,4 @@
-"""Writes locks/: every package of every environment, pinned and with hashes, without a registry's address.
+"""Writes locks/: every package of every environment, pinned with hashes, without the address of a registry.
 
 The inputs are the dependencies and the dependency groups in pyproject.toml. Needs a network; uses uv, or fetches it
 into a temporary environment. Existing pins are kept where they still fit; --upgrade renews them.
@@ -40,7 +40,7 @@ def write_lock(environment: Environment, uv: str, *, upgrade: bool) -> None:
     print(f"lock: {environment.lock.relative_to(ROOT)} ...", flush=True)
     command = [uv, "pip", "compile", "--python-version", environment.python, "--universal", "--generate-hashes", "--quiet"]
     command += ["--no-header", "--no-annotate", "--no-emit-index-url", "--output-file", str(environment.lock)]
-    # the peers need nothing that the project needs
+    # the benchmarks' programs need none of the project's dependencies
     command += ["pyproject.toml"] if environment.blender else []
     command += [part for group in environment.groups for part in ("--group", group)]
     subprocess.run([*command, *(["--upgrade"] if upgrade else [])], cwd=ROOT, check=True)

@@ -1,7 +1,7 @@
-"""Runs the tests, each group in a process of its own, two at a time, and says at the end how each group went.
+"""Runs the tests, each group in its own process, two at a time, and prints a summary of the groups.
 
 plain    without Blender: core, storage, command line
-physics  without Blender: what the solver computes, presets, faults and wrong files
+physics  without Blender: results of the solver, presets, faults and malformed files
 fake     the Blender layer on the strict fake
 bpy      the Blender layer on the real bpy
 install  the extension's zip, built and installed in an isolated Blender
@@ -35,7 +35,7 @@ class Group:
 
 
 def groups() -> dict[str, Group]:
-    """Returns every group; what is in tests/ and needs no Blender is found, not listed."""
+    """Returns every group; folders in tests/ that need no Blender are found automatically."""
     plain = sorted(
         folder.name
         for folder in (ROOT / "tests").iterdir()
@@ -66,7 +66,7 @@ def main() -> int:
     usual = [name for name, group in groups().items() if not group.is_on_demand]
     names = arguments.group or usual
     with ThreadPoolExecutor(max(1, arguments.processes)) as pool:
-        # in the order in which they are listed: the longest come first
+        # in this order: the longest come first
         running = {name: pool.submit(run_group, name, environment, for_pytest) for name in names}
         outcomes = {name: future.result() for name, future in running.items()}
     print()
@@ -78,7 +78,7 @@ def main() -> int:
 def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, str]:
     """Runs one group, shows its output when it has ended, and returns pytest's exit status and summary line."""
     group = groups()[name]
-    # pytest collects folders that are given by name even if they are to be ignored
+    # pytest collects explicitly named folders even if they are ignored
     named = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
     folders = [folder for folder in named if f"--ignore={folder}" not in for_pytest]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)

@@ -1,7 +1,7 @@
 """Makes the pictures of the published scenes in docs/pictures/published: `make scene-pictures`.
 
-Each run is a row of four moments, simulated on the grid of its test. Particles have the colors of their emitters; colliders are cut
-through the middle.
+Each run is a row of four moments, simulated on the grid of its test. Particles have the colors of their emitters; colliders are shown
+as sections through the middle.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def moments(row: Row) -> tuple[Scene, dict[int, Frame]]:
-    """The scene of a run as it is simulated, and the frames that are shown, by number."""
+    """The simulated scene of a run, and the displayed frames by number."""
     scene = read_scene(scene_preset_folders()[row.preset], row.variant)
     fraction = (max(row.frames) - scene.time.frame_start) / (scene.time.frame_end - scene.time.frame_start)
     scene = coarser(scene, row.spacing / scene.solver.grid_spacing, frames=fraction)

@@ -1,8 +1,8 @@
-"""Makes the environment of one Blender version ready: Python, locked packages, and the system libraries of bpy.
+"""Prepares the environment of one Blender version: Python, locked packages, and the system libraries of bpy.
 
-Or, with --peers, the one of the programs that `make bench` measures the solver beside.
+With --peers, prepares that of the programs that `make bench` compares with the solver.
 
-Run by `make setup` with any Python from 3.9 on; the standard library alone. Running it again costs a fraction of a
+Run by `make setup` with any Python from 3.9 on; uses only the standard library. Running it again takes a fraction of a
 second: a stamp in the environment holds the hash of the lock that was installed.
 """
 
@@ -19,7 +19,7 @@ import time
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, PEERS, ROOT, Environment, find_python, find_uv, output_of
 
-# What `import bpy` and its render engines load, and the Debian or Ubuntu packages that bring it.
+# Libraries that `import bpy` and its render engines load, and the Debian or Ubuntu packages that contain them.
 LIBRARY_PACKAGES = {
     "libX11.so.6": ("libx11-6",),
     "libXext.so.6": ("libxext6",),
@@ -37,7 +37,7 @@ LIBRARY_PACKAGES = {
 
 
 class SetupError(Exception):
-    """Setup cannot go on; the message says what to do."""
+    """Setup cannot proceed; the message says what to do."""
 
 
 def main() -> int:
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def set_up(environment: Environment, uv: str | None) -> None:
-    """Installs what is missing, and nothing else."""
+    """Installs only what is missing."""
     if environment.blender:
         install_system_libraries()
     stamp = environment.folder / "installed-lock.sha256"
@@ -95,7 +95,7 @@ def create(environment: Environment, uv: str | None) -> None:
 
 
 def python_with_venv(version: str) -> str | None:
-    """Returns a Python that can make environments; Debian has that in a package of its own, which is installed if need be."""
+    """Returns a Python that can make environments; on Debian that is a separate package, which is installed if necessary."""
     modules = ("venv", "ensurepip")
     if find_python(version, modules) is None and find_python(version) is not None:
         install_packages([f"python{version}-venv"], f"Python {version} is here without its venv module")
@@ -118,9 +118,9 @@ def make_source_importable(environment: Environment) -> None:
 
 
 def check_bpy(environment: Environment) -> None:
-    """Imports bpy once: the proof that the system libraries are complete."""
+    """Imports bpy once, to prove that the system libraries are complete."""
     say("checking that bpy can be imported ...")
-    # bpy may hang or crash while Python shuts down, so the check leaves by os._exit.
+    # bpy may hang or crash while Python shuts down, so the check exits with os._exit.
     script = "import bpy, os, sys; print(bpy.app.version_string); sys.stdout.flush(); os._exit(0)"
     answer = subprocess.run([environment.interpreter, "-c", script], capture_output=True, text=True, check=False)
     if answer.returncode != 0:
@@ -153,7 +153,7 @@ def is_loadable(library: str) -> bool:
 
 
 def install_packages(packages: list[str], reason: str) -> None:
-    """Installs Debian packages when that is allowed here; otherwise says which command does it."""
+    """Installs Debian packages if permitted; otherwise raises an error with the command."""
     if shutil.which("apt-get") is None:
         raise SetupError(f"{reason}; on Debian that is {' '.join(packages)}: install your system's equivalent.")
     if os.geteuid() != 0:

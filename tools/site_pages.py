@@ -1,4 +1,4 @@
-"""Makes the manual's pages from docs/ into build/site, where the buttons of a source tree look for them. `make site` runs it."""
+"""Builds the manual's pages from docs/ in build/site, where the buttons of a source tree find them. `make site` runs it."""
 
 import argparse
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 from environments import ROOT
 
 SITE = ROOT / "build" / "site"
-# What Sphinx keeps for itself, and what a page does not need.
+# Sphinx's own files, and files that no page needs.
 NOT_SHIPPED = (".doctrees", ".buildinfo", "objects.inv")
 
 
@@ -22,7 +22,7 @@ def main() -> int:
 
 
 def make_site(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Makes the pages into a folder, anew; what Sphinx complains of is an error."""
+    """Rebuilds the pages in a folder; warnings of Sphinx are errors."""
     shutil.rmtree(folder, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(ROOT / "docs"), str(folder)]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,6 +1,6 @@
-"""Writes the table of docs/validation.md and its figures: what the solver computes, beside closed forms and published experiments.
+"""Writes the table of docs/validation.md and its figures: results of the solver next to closed forms and published experiments.
 
-The cases are those of tests/verification, so that the page shows what the tests check. The rest of the page is written by hand.
+The cases are those of tests/verification, so the page shows what the tests check. The rest of the page is written by hand.
 """
 
 import argparse
@@ -15,12 +15,12 @@ PAGE = ROOT / "docs" / "validation.md"
 FIGURES = ROOT / "docs" / "validation"
 HEAD = "| what | compared with | expected | allowed | measured |\n|---|---|---|---|---|\n"
 
-# One line of the table, as its columns.
+# The columns of one line of the table.
 Row = tuple[str, str, str, str, str]
 
 
 def rows() -> Iterator[Row]:
-    """The lines of the table, measured anew."""
+    """The newly measured lines of the table."""
     from tests.verification.cases import column_collapse, impact, rigid_motion
 
     for dimension in (2, 3):
@@ -87,9 +87,19 @@ def everyday_rows() -> Iterator[Row]:
     fallen = (0.4, 0.8, 1.2, 1.5)
     for height, radius, ideal in zip(fallen, volume.stream_radii(fallen), volume.ideal_radii(fallen), strict=True):
         yield f"Stream of water, {height:g} m below its nozzle: radius", "√(v₀ / v)", f"{ideal:.2f}", "10 %", f"{radius:.2f}"
+    yield from breaking_rows()
     yield from holding_rows()
     yield from touching_rows()
     yield from rigid_rows()
+
+
+def breaking_rows() -> Iterator[Row]:
+    from tests.everyday.cases import breaking
+
+    masses = {particles: breaking.largest(particles=particles, seeds=seeds) for particles, seeds in ((30_000, 5), (100_000, 3))}
+    for particles, mass in masses.items():
+        what = f"Snowball of {particles:,} particles breaks on a wall: its three largest pieces"
+        yield what, "30,000 particles", f"{masses[30_000]:.2f}", "25 %", f"{mass:.2f}"
 
 
 def holding_rows() -> Iterator[Row]:
@@ -203,7 +213,7 @@ def slope_rows() -> Iterator[Row]:
 
 
 def page(before: str, measured: list[Row]) -> str:
-    """Returns the page with another table."""
+    """Returns the page with a new table."""
     introduction, _, rest = before.partition(HEAD)
     table = "".join(f"| {' | '.join(row)} |\n" for row in measured)
     return introduction + HEAD + table + "\n" + rest.partition("\n\n")[2]
@@ -211,7 +221,7 @@ def page(before: str, measured: list[Row]) -> str:
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    # the cases are found from the source tree, wherever this is started
+    # finds the cases in the source tree, regardless of the current folder
     sys.path.insert(0, str(ROOT))
     from validation_figures import draw_all
 

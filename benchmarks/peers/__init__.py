@@ -1,1 +1,1 @@
-"""Other programs that step the same block. They live in an environment of their own, `.venv-bench`."""
+"""Other programs that step the same block. They have their own environment, `.venv-bench`."""

@@ -1,7 +1,7 @@
-"""Taichi's own MPM examples on the block, as a program that is measured.
+"""Taichi's own MPM examples on the block, as a program to be measured.
 
-Their installed source runs unchanged, except that the numbers of cells and particles, the step and the processor are put in, and that
-the code that fills the scene and opens a window is left out. The particles lie sorted by cell, on the floor (y is up), at rest.
+Their installed source runs unchanged, except that the numbers of cells and particles, the step and the processor are replaced, and the
+code that fills the scene and opens a window is omitted. The particles lie sorted by cell, on the floor (y is up), at rest.
 """
 
 import importlib.util
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from benchmarks.measuring import results_stream, serve_calls
 
 TIME_STEP = 2e-5
-# nodes at which the examples hold matter back, on every side
+# nodes at which the examples stop material, on every side
 BOUND = 3
-# cells between the block and the bounds, but for the floor
+# cells between the block and the bounds, except the floor
 MARGIN = 4
 
 
@@ -71,7 +71,7 @@ def prepared(source: str, example: Example, *, cells: int, particles: int, threa
 
 
 def grid_for(edge: int) -> int:
-    """The cells along the box of a block: the examples take powers of two alone."""
+    """The cells along the box of a block: the examples accept only powers of two."""
     return 1 << (edge + 2 * (BOUND + MARGIN) - 1).bit_length()
 
 
@@ -84,7 +84,7 @@ def block(edge: int, cells: int) -> NDArray[np.float32]:
 
 
 def load(text: str) -> ModuleType:
-    """Run source from a file, which Taichi reads again to compile it."""
+    """Run source from a file, because Taichi reads it again to compile it."""
     folder = tempfile.TemporaryDirectory(prefix="mpm_bench_")
     path = Path(folder.name) / "example.py"
     path.write_text(text, encoding="utf-8")
@@ -93,14 +93,14 @@ def load(text: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules["example"] = module
     spec.loader.exec_module(module)
-    # kept until the end, and then removed
+    # kept until the program ends
     module.__dict__["_folder"] = folder
     return module
 
 
 def main(description: dict[str, Any], threads: int) -> None:
     stream = results_stream()
-    # not in the environment of the rest of the project
+    # not in the project's main environment
     taichi = importlib.import_module("taichi")
     examples = Path(importlib.import_module("taichi.examples").__path__[0])
     example = EXAMPLES[description["example"]]

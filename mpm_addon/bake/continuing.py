@@ -1,4 +1,4 @@
-"""How a take continues after a frame of an earlier one: from that frame's exact state, adapted to the new scene."""
+"""Starts a take after a frame of an earlier one, from that frame's exact state, adapted to the new scene."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

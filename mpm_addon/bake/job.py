@@ -144,7 +144,7 @@ class Job:
         """Warn if existing frames were cached with other settings."""
         changed = self._writer.changed_settings()
         if changed:
-            problem = f"its frames were cached with other settings ({', '.join(changed)}) and are kept"
+            problem = f"its frames were cached with different settings ({', '.join(changed)}) and are kept"
             self._tell_warnings([SceneWarning("settings", str(self._writer.folder), problem, Action.RESTART).fields()])
 
     def _warn_of_gaps(self) -> None:

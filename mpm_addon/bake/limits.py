@@ -56,7 +56,7 @@ class Limits:
         free = free_space(self.folder)
         if free is not None and free < 2 * self.step:
             need = f"a frame needs up to {_gigabytes(self.step)}, and {_gigabytes(free)} is free"
-            raise Stopped("disk", f"stopped before the disk of {self.folder} is full ({need}): {words}", "free disk space", Action.RESUME)
+            raise Stopped("disk", f"stopped before the disk of {self.folder} filled up ({need}): {words}", "free disk space", Action.RESUME)
         if self.size is None:
             return
         # the files are only measured if the limit could be near

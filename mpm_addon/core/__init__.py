@@ -1,6 +1,6 @@
 """The simulator: numpy and numba, no Blender, no files.
 
-The names below load numba when first used, so that the interface can read descriptions without it.
+The names below import numba on first use, so that the interface can read scene descriptions without it.
 """
 
 import importlib

@@ -41,7 +41,7 @@ class UnstableError(MpmError):
     """The simulation cannot continue: no substep is short enough.
 
     Attributes:
-        failure: what happened to which particles, if known.
+        failure: the failure and the particles at fault, if known.
     """
 
     failure: "Failure | None" = None

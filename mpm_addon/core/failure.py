@@ -23,13 +23,13 @@ class Kind(Enum):
 
 WORDS = {
     Kind.NOT_FINITE: "have values that are not finite",
-    Kind.INVERTED: "are inverted or crushed to nothing",
-    Kind.RUNAWAY: "are faster than anything in the scene could make them",
+    Kind.INVERTED: "are inverted or completely crushed",
+    Kind.RUNAWAY: "are faster than anything in the scene can explain",
 }
 
 
 class Trouble(NamedTuple):
-    """What a substep found.
+    """A problem found in a substep.
 
     Attributes:
         kind: what is wrong.

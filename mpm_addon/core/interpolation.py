@@ -1,6 +1,6 @@
 """Particles between two known moments: positions on cubic Hermite splines, the rest linear or nearest. Plain numpy.
 
-Which particles are returned is chosen independently of the two moments: a picture with motion blur needs the same particles at
+Which particles are returned is chosen independently of the two moments: a render with motion blur needs the same particles at
 all of its moments, even if some are emitted or removed in between.
 """
 
@@ -20,12 +20,12 @@ def between(first: Frame, second: Frame, time: float, *, like: Frame | None = No
     """The particles at a time between two moments.
 
     Positions lie on the cubic Hermite spline through both positions and velocities, which is exact for cubic motion in time;
-    velocities are the spline's. Rotations take the shorter way between both quaternions (normalized linear interpolation),
+    velocities are the spline's. Rotations take the shorter path between both quaternions (normalized linear interpolation),
     integers come from the nearer moment, and everything else is linear, as are positions where no velocity was cached. At a
     moment itself, its own values are returned.
 
-    A particle that is missing at one of the moments moves away from the other with its velocity; one that is missing at both
-    moves away from `like`.
+    A particle that is missing at one of the moments is extrapolated from the other at constant velocity; one that is missing
+    at both is extrapolated from `like`.
 
     Args:
         first, second: the moments, the earlier one first; the same one twice if there is only one.
@@ -121,5 +121,5 @@ def _turned(first: NDArray[Any], second: NDArray[Any], share: float) -> NDArray[
     sign = np.where(np.einsum("ij,ij->i", first, second) < 0.0, -1.0, 1.0).astype(first.dtype)
     mixed = first * (1.0 - share) + second * (sign[:, None] * share)
     length = np.sqrt(np.einsum("ij,ij->i", mixed, mixed))
-    # a half turn has no shorter way, and its midpoint would be the zero quaternion
+    # at a half turn both paths are equally long, and the midpoint would be the zero quaternion
     return np.where(length[:, None] > 1e-6, mixed / np.maximum(length, 1e-6)[:, None], first)

@@ -1,10 +1,10 @@
-"""How much memory this computer has left, as its system states it."""
+"""The memory that is available on this computer, as its operating system reports it."""
 
 import os
 import sys
 from pathlib import Path
 
-# Where Linux states the limit of a container (control groups, version 2).
+# Where Linux reports the memory limit of a container (control groups, version 2).
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
@@ -22,7 +22,7 @@ def available_memory() -> int:
 
 
 def _left_in_container() -> list[int]:
-    """What is left of the control group's limit [bytes]; empty if it has none."""
+    """The memory left below the limit of each control group [bytes]; empty without a limit."""
     try:
         limit = (CONTROL_GROUP / "memory.max").read_text().strip()
         used = int((CONTROL_GROUP / "memory.current").read_text())

@@ -16,7 +16,7 @@ class Action(Enum):
     RESTART = "bake again with --restart"
     RESUME = "bake again to resume"
     FILL_GAP = "bake again to fill the gap"
-    REPLACE = "use --restart to replace the frames, --from to continue after one of them, or choose another cache folder"
+    REPLACE = "use --restart to replace the frames, --from to resume after one of them, or choose another cache folder"
     SHOW_OTHER_TAKE = "show another take, or bake again with --restart"
     MEND_BY_TAKE = "show one of its takes to rewrite it"
     DERIVE = "derive again to resume"
@@ -75,7 +75,7 @@ class SceneWarning:
             "light_body", "fast_collider", "narrow_opening", "closing_collider", "crushed", "memory", "disk", "duration", "kernels", ...
         subject: what it is about: 'Emitter "Cube"'.
         problem: the value and the limit, a clause without the subject.
-        remedy: what to do, if anything helps.
+        remedy: what to do; "" if nothing helps.
     """
 
     topic: str

@@ -35,7 +35,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 
 
 AGE = "age"
-# Among births, the time of emission [s], float64; no attribute has this name.
+# The name, among births, of the time of emission [s], float64; no attribute has this name.
 BIRTH = "_birth"
 
 

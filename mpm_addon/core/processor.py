@@ -1,4 +1,4 @@
-"""What numba reads when it is loaded: the number of threads, and the processor level that kernels are compiled for.
+"""Settings that numba reads when it is loaded: the number of threads, and the processor level that kernels are compiled for.
 
 A level is an instruction set that many processors share. Kernels of one level are the same machine code everywhere, so they can be
 compiled before they are shipped, and all computers of a farm that use one level compute the same bytes. Never loads numba.
@@ -99,7 +99,7 @@ def chosen_level(*, is_for_others: bool = False) -> str:
 
 
 def prepare_numba(threads: int | None = None, level: str | None = None, *, is_for_others: bool = False) -> None:
-    """Set the variables that numba reads when it is loaded. A processor that the user has set in numba's own variables is kept.
+    """Set the variables that numba reads when it is loaded. A processor set in numba's own variables takes precedence.
 
     Args:
         threads: number of threads; all cores if neither this nor NUMBA_NUM_THREADS is set.
@@ -116,8 +116,8 @@ def prepare_numba(threads: int | None = None, level: str | None = None, *, is_fo
     if is_for_others:
         os.environ[_FOR_OTHERS] = "1"
     name = chosen_level(is_for_others=_FOR_OTHERS in os.environ)
-    told = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
-    if told != (None, None) and told not in {(each.cpu, each.words) for each in LEVELS.values()}:
+    chosen = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
+    if chosen != (None, None) and chosen not in {(each.cpu, each.words) for each in LEVELS.values()}:
         return
     os.environ.pop("NUMBA_CPU_NAME", None), os.environ.pop("NUMBA_CPU_FEATURES", None)
     if name != NATIVE:

@@ -18,7 +18,6 @@ from .job import DerivedJob, wanted_moments
 from .product import Product
 from .settings import SkinSettings, SurfaceSettings
 from .skin import SkinProduct
-from .surface import SurfaceProduct
 
 SETTINGS: dict[str, type[Any]] = {SURFACE: SurfaceSettings, SKIN: SkinSettings}
 _LOW_PRIORITY = 10
@@ -36,10 +35,10 @@ def add_command(commands: Any) -> None:
         for declared in parameters_of(settings):
             _add_setting(group, declared)
     derive.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores)")
-    derive.add_argument("--follow", action="store_true", help="go on with the frames that a running bake adds, at low priority")
+    derive.add_argument("--follow", action="store_true", help="also process the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
-    instead.add_argument("--estimate", action="store_true", help="only say how much disk space the missing frames will take")
-    instead.add_argument("--delete", action="store_true", help="delete what was made of all takes")
+    instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing frames")
+    instead.add_argument("--delete", action="store_true", help="delete the surfaces or skins of all takes")
     derive.add_argument("--json", action="store_true", help="print one JSON object per line")
     derive.set_defaults(run=_derive, listens=True)
 
@@ -52,7 +51,9 @@ def _add_setting(group: Any, declared: Parameter) -> None:
     flag = _flag(declared)
     default = "by quality" if declared.default is None else declared.default
     words = declared.help.replace("%", "%%") + (f" (default: {default})" if default != "" else "")
-    if declared.choices:
+    if declared.kind == "flag":
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=words)
+    elif declared.choices:
         group.add_argument(flag, choices=declared.choices, default=argparse.SUPPRESS, help=words)
     else:
         group.add_argument(
@@ -110,10 +111,18 @@ def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, An
     settings = settings_of(options)
     # before the scene is read, which takes longer
     wanted_moments(cache, options.frames)
-    product: Product = SkinProduct(cache, settings) if options.kind == SKIN else SurfaceProduct(cache, settings, threads=options.threads)
     return DerivedJob(
-        cache, product, frames=options.frames, follows=options.follow, on_event=tell, listener=options.listener
+        cache, _product(cache, settings, options), frames=options.frames, follows=options.follow, on_event=tell, listener=options.listener
     )  # fmt: skip
+
+
+def _product(cache: Cache, settings: Any, options: argparse.Namespace) -> Product:
+    if options.kind == SKIN:
+        return SkinProduct(cache, settings)
+    # distances from colliders need numba, which `doctor`, `info` and skins must do without
+    from .surface import SurfaceProduct
+
+    return SurfaceProduct(cache, settings, threads=options.threads)
 
 
 def _failure(error: BaseException, job: DerivedJob | None) -> MpmError:

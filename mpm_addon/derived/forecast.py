@@ -10,11 +10,11 @@ from .particles import Cloud, Plan
 from .product import Forecast
 from .settings import SurfaceSettings
 
-# Frames that are looked at.
+# Number of frames to sample.
 _SAMPLES = 3
 # A surface of voxels has three triangles for each of their faces in it; smoothed, it has two thirds of the area of the cubes below.
 _TRIANGLES = 1.35
-# Bytes of a triangle in a file, with half a vertex, and of each half component of its attributes after compression.
+# Bytes in a file after compression: of a triangle with half a vertex, and of half a component of an attribute.
 _BYTES, _BYTES_PER_COMPONENT = 4.2, 0.8
 
 
@@ -32,12 +32,12 @@ def forecast(cache: Cache, plan: Plan, settings: SurfaceSettings, moments: Seque
 
 
 def _triangles(cloud: Cloud, settings: SurfaceSettings) -> float:
-    """About how many triangles a mesh has: from the faces of the cubes of two spacings that hold particles."""
+    """Approximate number of triangles of a mesh, from the outer faces of the occupied cubes, whose edges are two spacings."""
     cube = 2.0 * cloud.spacing
     voxel = settings.recipe.voxel * 0.5 * cloud.spacing if settings.voxel_size is None else settings.voxel_size
     cells = np.floor(cloud.position / cube).astype(np.int64)
     cells -= cells.min(axis=0) - 1
-    # far particles would overflow one number for each cell
+    # a single index per cell would overflow for distant particles
     extent = np.minimum(cells.max(axis=0) + 2, 2_000_000)
     keys = np.unique((np.minimum(cells, extent - 1) * [1, extent[0], extent[0] * extent[1]]).sum(axis=1))
     ways = (1, int(extent[0]), int(extent[0] * extent[1]))

@@ -19,7 +19,7 @@ from .product import Forecast, Made, Make, Product
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
-# Seconds between looks for new frames of a bake.
+# Seconds between checks for new frames of a bake.
 _PAUSE = 0.2
 
 
@@ -41,13 +41,13 @@ class DerivedJob:
         on_event: OnEvent | None = None,
         listener: Listener | None = None,
     ) -> None:
-        """Find out what is missing. Raises MpmError.
+        """Determine which frames are missing. Raises MpmError.
 
         Args:
             cache: the cache.
             product: what is made of each frame.
             frames: the first and last frame; by default all cached ones.
-            follows: whether to go on with the frames that a running bake adds, until it ends.
+            follows: whether to also process the frames that a running bake adds, until it ends.
             on_event: called with every event; see docs/formats.md.
             listener: receives requests to stop.
         """
@@ -67,7 +67,7 @@ class DerivedJob:
         return len(self._wanted) - self._done
 
     def forecast(self) -> Forecast:
-        """The size of what is missing. Raises MpmError."""
+        """The expected size of the missing files. Raises MpmError."""
         return self.product.forecast(self._missing)
 
     def run(self) -> None:
@@ -87,7 +87,7 @@ class DerivedJob:
         return {"bytes": expected.frame_bytes * len(self._missing), "kind": self.product.kind, "settings": self.product.hash}
 
     def _check_room(self, expected: Forecast) -> None:
-        """Raise CacheError if the disk is too full for what is missing."""
+        """Raise CacheError if the missing files do not fit on the disk."""
         needed, free = expected.frame_bytes * len(self._missing), free_space(self.cache.folder)
         if free is not None and needed > free:
             raise CacheError(
@@ -101,7 +101,7 @@ class DerivedJob:
             self._store(made)
 
     def _has_more(self) -> bool:
-        """Wait until the bake has added frames, which are missing then; False if it has ended without."""
+        """Wait until the bake has added frames, which then count as missing; False if it ended without adding any."""
         known = set(self._wanted)
         while True:
             self._look()
@@ -154,7 +154,7 @@ class DerivedJob:
 
 def unwritable(path: Path, error: OSError) -> CacheError:
     """The error for a file that cannot be written."""
-    return CacheError(f"cannot be written ({error.strerror})", "free some space or check its permissions", subject=str(path))
+    return CacheError(f"cannot be written ({error.strerror})", "free disk space or check its permissions", subject=str(path))
 
 
 def wanted_moments(cache: Cache, frames: tuple[int, int] | None) -> Sequence[Moment]:

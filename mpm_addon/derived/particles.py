@@ -1,4 +1,4 @@
-"""Which particles of a frame become which mesh, and the values that the mesh takes from them."""
+"""Assigns the particles of a frame to meshes, and selects the attributes that the meshes get from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ from ..storage.take import SCENE
 from .settings import ALL, BY_EMITTER, BY_MATERIAL, SurfaceSettings
 
 EMITTER, MATERIAL = "emitter_index", "material_index"
-# Values that cannot be averaged, or that a mesh has anyway.
+# Attributes that cannot be averaged, or that every mesh has.
 _NOT_CARRIED = ("position", "id", "rotation")
 _USUAL = ("velocity", "age", EMITTER, MATERIAL)
-# Particles in a cell if the frame does not say how large they are.
+# Particles per cell if the frame does not store their size.
 _USUAL_PER_CELL = 8
 
 
@@ -39,10 +39,10 @@ class Cloud:
 
     Attributes:
         name: the mesh's name.
-        spacing: the usual distance between particles [m].
+        spacing: the typical distance between particles [m].
         position: [m], float32 (n, 3).
         values: attribute name -> float32 (n,) or (n, components).
-        numbers: attribute name -> the index of a material or an emitter, int32 (n,).
+        numbers: attribute name -> index of a material or an emitter, int32 (n,).
     """
 
     name: str
@@ -56,6 +56,7 @@ class Plan:
     """What the surfaces of a cache consist of.
 
     Attributes:
+        scene: the scene.
         groups: the meshes.
     """
 
@@ -64,11 +65,11 @@ class Plan:
         self._cache = cache
         if cache.manifest.get("dimension", 3) != 3:
             raise CacheError(
-                "has two dimensions, so its particles have no surface", "derive from a three-dimensional one", subject=str(cache.folder)
+                "is two-dimensional, so its particles have no surface", "use a three-dimensional scene", subject=str(cache.folder)
             )
-        scene = read_scene(cache.takes[-1].folder / SCENE)
-        self.groups = groups_of(scene, settings)
-        self._spacing = scene.solver.grid_spacing / _USUAL_PER_CELL ** (1 / 3)
+        self.scene = read_scene(cache.takes[-1].folder / SCENE)
+        self.groups = groups_of(self.scene, settings)
+        self._spacing = self.scene.solver.grid_spacing / _USUAL_PER_CELL ** (1 / 3)
         self._names = settings.attribute_names
 
     @property
@@ -79,10 +80,12 @@ class Plan:
     def clouds(self, frame: Frame) -> list[Cloud]:
         """The particles of each mesh; meshes without particles are left out. Raises CacheError."""
         if not np.isfinite(frame.position).all():
-            raise CacheError(f"frame {frame.number} has particles that are nowhere", "bake it again", subject=str(self._cache.folder))
+            raise CacheError(
+                f"frame {frame.number} has particles without a finite position", "bake it again", subject=str(self._cache.folder)
+            )
         names = self._attributes(frame)
         if EMITTER not in frame.arrays and len(self.groups) > 1:
-            raise CacheError(f"frame {frame.number} has no {EMITTER}", "make one mesh of all", subject=str(self._cache.folder))
+            raise CacheError(f"frame {frame.number} has no {EMITTER}", "make one mesh of all particles", subject=str(self._cache.folder))
         clouds = []
         for group in self.groups:
             chosen = self._chosen(frame, group)
@@ -115,7 +118,7 @@ class Plan:
         for name in self._names:
             if name not in known:
                 raise CacheError(
-                    f'frame {frame.number} has no attribute "{name}" that a surface can take{suggestion(name, known)}',
+                    f'frame {frame.number} has no attribute "{name}" for a surface{suggestion(name, known)}',
                     f"use some of {', '.join(known)}",
                     subject=str(self._cache.folder),
                 )

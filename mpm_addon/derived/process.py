@@ -1,4 +1,4 @@
-"""The process that makes meshes, as the process of the command line sees it: it can be asked, waited for, and ended at any moment."""
+"""Controls the process that makes meshes: sends requests, receives meshes, and can end it at any time."""
 
 import os
 import pickle
@@ -17,7 +17,7 @@ from ..storage.surface_file import Piece
 from .particles import Cloud
 from .settings import Recipe
 
-# Seconds between looks for a request to stop.
+# Seconds between checks for a request to stop.
 _LOOK_SECONDS = 0.05
 _WORDS = 300
 
@@ -39,7 +39,7 @@ class Reconstructor:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                # a key that stops this process must not reach it first
+                # Ctrl C in a terminal must not reach it before this process
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
@@ -63,23 +63,23 @@ class Reconstructor:
             assert pipe is not None
             try:
                 pipe.close()
-            except OSError:  # what was not sent yet
+            except OSError:  # what has not been sent yet
                 continue
 
     def ask(self, clouds: list[Cloud]) -> None:
-        """Begin to make the meshes of particles; the last ones must have been received."""
+        """Start making the meshes of particles; earlier ones must have been received."""
         assert self._process.stdin is not None
         try:
             pickle.dump((clouds, *self._settings), self._process.stdin, pickle.HIGHEST_PROTOCOL)
             self._process.stdin.flush()
         except OSError:
-            return  # it has ended, and `receive` says so
+            return  # the process has ended; `receive` raises the error
 
     def receive(self, look: Callable[[], None]) -> list[tuple[Piece, float]]:
-        """The meshes that were asked for, with the edges of their voxels [m].
+        """The requested meshes, with their voxel sizes [m].
 
         Args:
-            look: called often while it waits; may raise.
+            look: called repeatedly while waiting; may raise.
 
         Raises:
             MpmError: they cannot be made, or the process has ended.
@@ -102,12 +102,12 @@ class Reconstructor:
         self._process.wait()
         self._threads[1].join()
         lines = [line for line in self._last_words.decode(errors="replace").splitlines() if line.strip()]
-        words = one_line(lines[-1])[:_WORDS] if lines else "perhaps because memory ran out"
-        return f"the process that makes surfaces ended with status {self._process.returncode} ({words})"
+        words = one_line(lines[-1])[:_WORDS] if lines else "perhaps out of memory"
+        return f"the surface process exited with status {self._process.returncode} ({words})"
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        # whatever happens, `receive` must not wait for ever
+        # whatever happens, `receive` must not wait forever
         last: str | None = "its answer cannot be read"
         try:
             while True:

@@ -1,4 +1,4 @@
-"""What can be made from cached frames, as the job that makes it sees it: it knows neither surfaces nor skins."""
+"""A product: one kind of derived data, as the job that makes it sees it. Knows neither surfaces nor skins."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -12,11 +12,11 @@ from ..storage.derived import Origin
 
 
 class Forecast(NamedTuple):
-    """What will be made.
+    """The expected size of derived data.
 
     Attributes:
-        triangles: of the largest frame that was looked at.
-        frame_bytes: of a mean frame.
+        triangles: number of triangles in the largest sampled frame.
+        frame_bytes: mean size of a frame.
     """
 
     triangles: int
@@ -25,11 +25,11 @@ class Forecast(NamedTuple):
 
 @dataclass(frozen=True)
 class Made:
-    """What was made of a frame, not written yet.
+    """The derived data of a frame, before it is written.
 
     Attributes:
         moment: the frame.
-        vertices, triangles: how many.
+        vertices, triangles: their numbers.
         write: writes the file at a path. Raises OSError.
     """
 
@@ -39,7 +39,7 @@ class Made:
     write: Callable[[Path, Origin], Written]
 
 
-# Makes frames, in order, given what is called often meanwhile and may raise. Raises MpmError.
+# Makes frames, in order; calls the function often in the meantime, and it may raise. Raises MpmError.
 Make = Callable[[Sequence[Moment], Callable[[], None]], Iterator[Made]]
 
 
@@ -53,12 +53,12 @@ class Product(Protocol):
 
     @property
     def hash(self) -> str:
-        """The same for all settings that give the same files."""
+        """A hash that is equal for all settings that produce the same files."""
         ...
 
     @property
     def remedy(self) -> str:
-        """What to do if there is no room for it."""
+        """What to do if it does not fit on the disk."""
         ...
 
     @property
@@ -67,9 +67,9 @@ class Product(Protocol):
         ...
 
     def forecast(self, moments: Sequence[Moment]) -> Forecast:
-        """The size of what is made of some frames. Raises MpmError."""
+        """The expected size of some frames. Raises MpmError."""
         ...
 
     def maker(self) -> AbstractContextManager[Make]:
-        """What makes it, inside the block. Raises MpmError."""
+        """The function that makes it, valid inside the block. Raises MpmError."""
         ...

@@ -17,12 +17,12 @@ from .settings import Recipe
 
 # Weights of the smoothing, as published.
 _WEIGHTS = 13.0
-# With voxels larger than this [radii], removing small bumps would remove drops of one particle, which have few faces.
+# With voxels larger than this [radii], removing small bumps would also remove single-particle drops, which have few faces.
 _COARSE = 1.4
 
 
 def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piece, float]:
-    """The mesh around particles, and the edge of its voxels [m].
+    """The mesh around particles, and its voxel size [m].
 
     Args:
         cloud: the particles.
@@ -35,7 +35,7 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piec
     splashsurf = require("pysplashsurf", "pysplashsurf", "making surfaces")
     radius = 0.5 * cloud.spacing
     edge = recipe.voxel * radius if voxel is None else voxel
-    # whole numbers far from the origin keep their digits
+    # keeps precision far from the origin
     center = 0.5 * (cloud.position.min(axis=0) + cloud.position.max(axis=0)).astype(np.float64)
     center = np.round(center / edge) * edge
     made, _reconstruction = splashsurf.reconstruction_pipeline(
@@ -57,13 +57,13 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piec
 
 
 def _proper(triangles: NDArray[Any]) -> NDArray[Any]:
-    """The triangles whose vertices are three."""
+    """The triangles with three distinct vertices."""
     first, second, third = triangles.T
     return triangles[(first != second) & (second != third) & (third != first)]
 
 
 def _asked(cloud: Cloud) -> dict[str, NDArray[np.float32]]:
-    """What is interpolated: scalars and vectors, other values by component, and for numbers the share of each."""
+    """The values to interpolate: scalars and vectors, other values by component, and the share of each index."""
     asked: dict[str, NDArray[np.float32]] = {}
     for name, values in cloud.values.items():
         if values.ndim == 1 or values.shape[1] == 3:
@@ -78,7 +78,7 @@ def _asked(cloud: Cloud) -> dict[str, NDArray[np.float32]]:
 
 
 def _answered(cloud: Cloud, told: Mapping[str, NDArray[Any]], count: int) -> dict[str, NDArray[Any]]:
-    """The attributes at `count` vertices: numbers are those of most particles around."""
+    """The attributes at `count` vertices; an index is that of most particles nearby."""
     answered: dict[str, NDArray[Any]] = {}
     for name, values in cloud.values.items():
         columns = [told[f"{name}[{index}]"] for index in range(values.shape[1])] if name not in told else []

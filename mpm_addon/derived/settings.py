@@ -1,4 +1,4 @@
-"""The settings of surfaces and skins, and the numbers that they stand for. Knows neither files nor how these are made."""
+"""The settings of surfaces and skins and the parameters they select. Knows neither files nor how these are made."""
 
 import hashlib
 import json
@@ -11,13 +11,13 @@ DRAFT, GOOD, FILM = "draft", "good", "film"
 TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
 AUTOMATIC, ALL = "automatic", "all"
 
-# Part of the hashes: to be raised when the same settings give other surfaces, or other skins.
+# Part of the hashes; increase one when the same settings produce different surfaces or skins.
 _VERSION = 1
 _SKIN_VERSION = 1
 
 
 class Recipe(NamedTuple):
-    """How a surface is made of particles.
+    """The parameters for making a surface from particles.
 
     Attributes:
         voxel: edge of a voxel, in radii of a particle; a radius is half the distance between particles.
@@ -53,15 +53,15 @@ class SurfaceSettings:
             GOOD: "Smooth in motion and in most renders",
             FILM: "Fine faces for close-ups and clear glass, twice as slow and twice as large as Good",
         },
-        help="Size of the faces and smoothness",
+        help="Face size and smoothness",
     )
     voxel_size: float | None = parameter(
         None,
         unit="m",
         above=0.0,
         example=0.01,
-        help="Size of the faces; half of it takes four to eight times the time and four times the disk space (half the distance between "
-        "particles is fine)",
+        help="Size of the faces; halving it takes four to eight times as long and four times the disk space (fine: half the distance "
+        "between particles)",
     )
     smoothing: int | None = parameter(
         None, minimum=0, maximum=200, example=25, help="Smoothing iterations; higher values calm the surface and round off drops (calm 40)"
@@ -71,7 +71,7 @@ class SurfaceSettings:
         minimum=0.1,
         maximum=0.9,
         example=0.5,
-        help="Where the surface lies around the particles; lower values make it thicker and close holes (0.4 for thin sheets)",
+        help="Density at which the surface lies; lower values make it thicker and close holes (0.4 for thin sheets)",
     )
     meshes: str = parameter(
         BY_MATERIAL,
@@ -86,9 +86,12 @@ class SurfaceSettings:
         AUTOMATIC,
         choices={
             AUTOMATIC: "Liquids and soft solids; if there are none, every material",
-            ALL: "Every material, also sand and snow",
+            ALL: "Every material, including sand and snow",
         },
         help="Which materials get a surface",
+    )
+    meet_colliders: bool = parameter(
+        True, help="Extend the surface to colliders and walls that it touches, so that there is no gap between water and a glass"
     )
     attributes: str = parameter(
         "",
@@ -100,27 +103,27 @@ class SurfaceSettings:
 
     @property
     def recipe(self) -> Recipe:
-        """The numbers of the quality, with those that are given instead; `voxel_size` is not among them."""
+        """The parameters of the quality, with overrides applied; `voxel_size` is not among them."""
         given = {"smoothing": self.smoothing, "threshold": self.threshold}
         return RECIPES[self.quality]._replace(**{name: value for name, value in given.items() if value is not None})
 
     @property
     def attribute_names(self) -> list[str]:
-        """The attributes that are asked for by name."""
+        """The attributes that are requested by name."""
         return list(dict.fromkeys(name for name in (part.strip() for part in self.attributes.split(",")) if name))
 
     @property
     def hash(self) -> str:
-        """The same for all settings that give the same surface."""
+        """A hash that is equal for all settings that produce the same surface."""
         recipe = self.recipe
         voxel = recipe.voxel if self.voxel_size is None else f"{self.voxel_size:.6g} m"
-        decided = [_VERSION, voxel, *recipe[1:], self.meshes, self.include, self.attribute_names]
+        decided = [_VERSION, voxel, *recipe[1:], self.meshes, self.include, self.meet_colliders, self.attribute_names]
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class SkinSettings:
-    """Which meshes follow their particles."""
+    """Which emitters' meshes follow their particles."""
 
     emitters: str = parameter(
         "", help="Emitters whose own mesh follows their particles, separated by commas (empty for all with a mesh that emit once)"
@@ -131,5 +134,5 @@ class SkinSettings:
 
     @property
     def hash(self) -> str:
-        """The same for all settings that give the same skin."""
+        """A hash that is equal for all settings that produce the same skin."""
         return hashlib.sha256(json.dumps(["skin", _SKIN_VERSION, self.emitters]).encode()).hexdigest()[:16]

@@ -43,7 +43,7 @@ class SkinProduct:
     """The skins of a cache; see `Product`."""
 
     kind = SKIN
-    remedy = "free some space, or choose fewer frames"
+    remedy = "free disk space or choose fewer frames"
 
     def __init__(self, cache: Cache, settings: SkinSettings) -> None:
         """Read the scene. Raises MpmError if one of the chosen emitters has no mesh that can follow."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from ..core.errors import MpmError
 from ..core.particles import Moment
@@ -11,21 +12,37 @@ from ..storage.container import Written
 from ..storage.derived import Origin
 from ..storage.surface_file import Piece, Surface, write_surface
 from ..storage.take import SURFACE
+from .boundaries import Boundaries, Poses
 from .forecast import forecast
+from .meeting import extended, fitted
 from .particles import Cloud, Plan
 from .process import Reconstructor
 from .product import Forecast, Made, Make
 from .settings import SurfaceSettings
 
-# Triangles of a frame beyond which it is not tried.
+# Maximum number of triangles of a frame; larger ones are refused.
 _MOST_TRIANGLES = 100_000_000
+
+
+class Task(NamedTuple):
+    """A surface to be made.
+
+    Attributes:
+        moment: its frame.
+        poses: of the dynamic colliders then, world from local (4, 4), by name.
+        clouds: the particles of each mesh.
+    """
+
+    moment: Moment
+    poses: Poses
+    clouds: list[Cloud]
 
 
 class SurfaceProduct:
     """The surfaces of a cache; see `Product`."""
 
     kind = SURFACE
-    remedy = "free some space, or choose fewer frames or larger voxels"
+    remedy = "free disk space, choose fewer frames, or use a larger voxel size"
 
     def __init__(self, cache: Cache, settings: SurfaceSettings, *, threads: int | None = None) -> None:
         """Read the scene. Raises MpmError.
@@ -33,10 +50,11 @@ class SurfaceProduct:
         Args:
             cache: the cache.
             settings: how the surfaces are made.
-            threads: how many; by default one for each core.
+            threads: number of threads; by default one per core.
         """
         self._cache, self._settings, self._threads = cache, settings, threads
         self._plan = Plan(cache, settings)
+        self._boundaries = Boundaries(self._plan.scene if settings.meet_colliders else None)
         self.hash = settings.hash
         self.emitters = self._plan.emitters
 
@@ -55,30 +73,34 @@ class SurfaceProduct:
         following = self._prepared(moments)
         current = next(following, None)
         if current is not None:
-            process.ask(current[1])
+            process.ask(current.clouds)
         while current is not None:
-            moment = current[0]
+            task = current
             try:
                 current = next(following, None)
             except MpmError:
-                # the next frame is damaged, but not the one that is being made
-                yield _made(moment, process.receive(look))
+                # the next frame is damaged, not the one being made
+                yield self._fitted(task, process.receive(look))
                 raise
-            pieces = process.receive(look)
+            found = process.receive(look)
             if current is not None:
-                process.ask(current[1])
-            yield _made(moment, pieces)
+                process.ask(current.clouds)
+            yield self._fitted(task, found)
 
-    def _prepared(self, moments: Sequence[Moment]) -> Iterator[tuple[Moment, list[Cloud]]]:
+    def _prepared(self, moments: Sequence[Moment]) -> Iterator[Task]:
         for moment in moments:
-            yield moment, self._plan.clouds(self._cache.state(moment))
+            frame = self._cache.state(moment)
+            boundaries = self._boundaries.at(moment, frame.poses)
+            yield Task(moment, frame.poses, [extended(cloud, boundaries) for cloud in self._plan.clouds(frame)])
 
+    def _fitted(self, task: Task, found: list[tuple[Piece, float]]) -> Made:
+        boundaries = self._boundaries.at(task.moment, task.poses)
+        whole = [fitted(piece, boundaries, cloud.spacing) for cloud, (piece, _voxel) in zip(task.clouds, found, strict=True)]
+        pieces = tuple(piece for piece in whole if len(piece.triangles))
+        voxel = min((edge for _piece, edge in found), default=1.0)
 
-def _made(moment: Moment, found: list[tuple[Piece, float]]) -> Made:
-    pieces = tuple(piece for piece, _voxel in found if len(piece.triangles))
-    voxel = min((edge for _piece, edge in found), default=1.0)
+        def write(path: Path, origin: Origin) -> Written:
+            return write_surface(path, Surface(origin, pieces), voxel)
 
-    def write(path: Path, origin: Origin) -> Written:
-        return write_surface(path, Surface(origin, pieces), voxel)
-
-    return Made(moment, sum(len(piece.position) for piece in pieces), sum(len(piece.triangles) for piece in pieces), write)
+        vertices, triangles = sum(len(piece.position) for piece in pieces), sum(len(piece.triangles) for piece in pieces)
+        return Made(task.moment, vertices, triangles, write)

@@ -1,7 +1,7 @@
 """`python -m mpm_addon.derived.worker`: the process that makes meshes, one frame after another.
 
 splashsurf holds Python's interpreter lock while it works, so that in the process of the command line a request to stop would wait for
-it; and it ends its process when memory runs out. Frames come and go as pickles through pipes that no other process has.
+it; and it ends its process when memory runs out. Frames and meshes are pickled through pipes that no other process has.
 """
 
 import os
@@ -18,7 +18,7 @@ from .settings import Recipe
 
 
 def answer(clouds: list[Cloud], recipe: Recipe, voxel: float | None) -> Any:
-    """The meshes of particles with the edges of their voxels, or the problem as text."""
+    """The meshes of particles with their voxel sizes, or the error as text."""
     try:
         return [reconstruct(cloud, recipe, voxel) for cloud in clouds]
     except MpmError as error:
@@ -31,7 +31,7 @@ def answer(clouds: list[Cloud], recipe: Recipe, voxel: float | None) -> Any:
 
 
 def main(source: BinaryIO, target: BinaryIO) -> None:
-    """Answer until there are no more questions."""
+    """Serve requests until there are no more."""
     while True:
         try:
             question = pickle.load(source)
@@ -42,7 +42,7 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
 
 
 if __name__ == "__main__":
-    # what libraries print must not get among the answers
+    # output of libraries must not mix with the answers
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         main(sys.stdin.buffer, answers)

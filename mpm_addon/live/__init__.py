@@ -1,10 +1,10 @@
 """Live simulation: a process that simulates a preview frame by frame, up to a requested frame, while objects are moved by hand.
 
 It knows nothing of Blender. Frames are written to a cache; requests are read from a small file that the controlling process
-replaces (`wishes`).
+replaces (`requests`).
 """
 
 from .job import Event, OnEvent, live
-from .wishes import Wishes, write_wishes
+from .requests import Requests, write_requests
 
-__all__ = ["Event", "OnEvent", "Wishes", "live", "write_wishes"]
+__all__ = ["Event", "OnEvent", "Requests", "live", "write_requests"]

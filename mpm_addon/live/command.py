@@ -23,7 +23,7 @@ def add_command(commands: Any) -> None:
     live.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames; each run replaces them")
     live.add_argument("--steering", metavar="FILE", type=Path, help="the steering file; without one the scene is simulated once")
     live.add_argument("--particles", metavar="N", type=particle_count, help="a preview with about N particles (default: the scene itself)")
-    live.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed the cores")
+    live.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores); may exceed the number of cores")
     live.add_argument("--json", action="store_true", help="print one JSON object per line")
     live.set_defaults(run=_live)
 

@@ -17,7 +17,7 @@ from ..storage.cache_writer import CacheWriter
 from ..storage.lock import WriterLock
 from ..storage.scene_file import read_scene
 from ..storage.status import CANCEL
-from .wishes import Wishes, WishReader
+from .requests import RequestReader, Requests
 
 if TYPE_CHECKING:
     from ..core.stepping.simulation import Progress, Simulation
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 OnEvent = Callable[[Event], None]
 
-# Seconds between checks for new wishes.
+# Seconds between checks for new requests.
 _LOOK_INTERVAL = 0.005
-# Seconds without new wishes after which the controlling process is considered gone.
+# Seconds without new requests after which the controlling process is considered gone.
 SILENCE = 600.0
 
 
@@ -48,7 +48,7 @@ def live(
     Args:
         scene_path: a scene file or its folder.
         cache_folder: the cache for the frames; each run replaces those of the previous one.
-        steering_path: the file of wishes, which need not exist yet.
+        steering_path: the file of requests, which need not exist yet.
         particles: maximum number of particles of a preview; None for the scene itself.
         on_event: called with every event.
 
@@ -66,11 +66,11 @@ class _Live:
     ) -> None:
         self._scene_path = scene_path
         self._folder = folder
-        self._reader = WishReader(steering_path) if steering_path is not None else None
+        self._reader = RequestReader(steering_path) if steering_path is not None else None
         self._particles = particles
         self._emit = emit
         self._lock = lock
-        self._wishes = Wishes() if self._reader is None else Wishes(until=-(2**31))
+        self._requests = Requests() if self._reader is None else Requests(until=-(2**31))
         self._known: tuple[str, Scene] | None = None
         self._parent = os.getppid()
         self._heard = time.monotonic()
@@ -80,16 +80,16 @@ class _Live:
 
     def run(self) -> None:
         if self._reader is not None:
-            self._wait(lambda: self._wishes.until > -(2**31))
+            self._wait(lambda: self._requests.until > -(2**31))
         while True:
-            run = self._wishes.run
+            run = self._requests.run
             try:
                 self._simulate(run)
                 if self._reader is None:
                     self._emit({"event": "done"})
                     return
                 self._emit({"event": "end", "run": run})
-                self._wait(lambda run=run: self._wishes.run != run)
+                self._wait(lambda run=run: self._requests.run != run)
             except _Restart:
                 continue
 
@@ -102,7 +102,7 @@ class _Live:
         writer = CacheWriter(self._folder, scene)
         writer.prepare(scene, restart=True)
         steering = Steering(scene)
-        self._take_wishes(steering)
+        self._take_requests(steering)
         simulation = Simulation(steering.scene, report=self._report(run))
         first, last = scene.time.frame_start, scene.time.frame_end
         self._emit({"event": "start", "scene": scene.name, "run": run, "frame_start": first, "frame_end": last})
@@ -126,7 +126,7 @@ class _Live:
             started = time.perf_counter()
 
     def _frames(self, simulation: "Simulation", steering: Steering, run: int) -> Iterator[Frame]:
-        """The frames of a run, each simulated with the newest wishes and not before it is requested."""
+        """The frames of a run, each simulated with the newest requests and not before it is requested."""
         from ..core.stepping.simulation import Simulation
 
         frames = simulation.frames()
@@ -141,17 +141,17 @@ class _Live:
                 return
             if not frame.moment.is_frame:
                 continue
-            self._wait(lambda number=number: self._wishes.run != run or self._wishes.until > number)
-            if self._wishes.run != run:
+            self._wait(lambda number=number: self._requests.run != run or self._requests.until > number)
+            if self._requests.run != run:
                 raise _Restart
-            if self._take_wishes(steering):
+            if self._take_requests(steering):
                 simulation = Simulation(steering.scene, snapshot=simulation.snapshot(), report=self._report(run))
                 frames = simulation.frames()
             steering.begin(number)
 
     def _scene(self) -> Scene:
         """The scene of the requested run, or its preview."""
-        path = self._wishes.scene
+        path = self._requests.scene
         if self._known is None or self._known[0] != path:
             scene = read_scene(Path(path) if path else self._scene_path)
             if self._particles is not None:
@@ -162,17 +162,17 @@ class _Live:
             self._known = (path, scene)
         return self._known[1]
 
-    def _take_wishes(self, steering: Steering) -> bool:
-        """Apply the wishes; emits a warning for what cannot be steered. Returns whether the scene has changed."""
+    def _take_requests(self, steering: Steering) -> bool:
+        """Apply the requests; emits a warning for what cannot be steered. Returns whether the scene has changed."""
         is_new = False
-        for name, wish in self._wishes.things.items():
+        for name, request in self._requests.things.items():
             try:
-                is_new |= steering.steer(name, **wish)
+                is_new |= steering.steer(name, **request)
             except SceneError as error:
                 self._tell_refusal(error)
-        if self._wishes.gravity is not None:
+        if self._requests.gravity is not None:
             try:
-                is_new |= steering.steer_gravity(self._wishes.gravity)
+                is_new |= steering.steer_gravity(self._requests.gravity)
             except SceneError as error:
                 self._tell_refusal(error)
         return is_new
@@ -188,7 +188,7 @@ class _Live:
                 self._emit({"event": progress.stage})
             self._stage = progress.stage
             self._look()
-            if self._wishes.run != run:
+            if self._requests.run != run:
                 raise _Restart
 
         return report
@@ -201,7 +201,7 @@ class _Live:
             time.sleep(_LOOK_INTERVAL)
 
     def _look(self) -> None:
-        """Read the newest wishes. Raises Cancelled if the simulation is no longer wanted."""
+        """Read the newest requests. Raises Cancelled if the simulation is no longer wanted."""
         now = time.monotonic()
         if now < self._next_look:
             return
@@ -216,7 +216,7 @@ class _Live:
             self._tell_refusal(error)
             return
         if changed is not None:
-            self._wishes, self._heard = changed, now
+            self._requests, self._heard = changed, now
         elif os.getppid() != self._parent or now > self._heard + SILENCE:
             raise Cancelled("stopped: the controlling process exited")
 

@@ -26,13 +26,13 @@ from .plain_files import open_plain
 
 Arrays = Mapping[str, NDArray[Any]]
 
-# What zipfile and numpy raise for damaged archives; RuntimeError for one whose encryption flag is set.
+# The errors that zipfile and numpy raise for damaged archives; RuntimeError for one whose encryption flag is set.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError, SyntaxError, AttributeError, LookupError,
     ValueError, TypeError, EOFError, OverflowError, RuntimeError,
 )  # fmt: skip
 
-# Limit on the arrays of a file: this many bytes, or this many times the size of the file, whichever is more.
+# Limit on the size of a file's arrays: this many bytes, or this many times the size of the file, whichever is greater.
 ALWAYS_ALLOWED = 256_000_000
 LARGEST_EXPANSION = 32
 MOST_MEMBERS = 1000
@@ -70,7 +70,7 @@ def write_arrays_to(file: IO[bytes], arrays: Arrays) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Read all arrays of a file: numbers and Booleans.
+    """Read all arrays of a file, of numbers and Booleans.
 
     Raises:
         ArrayFileError: it is not an .npz file, is truncated or damaged, or contains anything else.
@@ -84,7 +84,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
     except _DAMAGE as error:
         raise ArrayFileError(f"is damaged or not an .npz file ({error or type(error).__name__})") from error
     except OSError as error:
-        # a member that claims to begin before the file
+        # a damaged member may claim to begin before the file
         if error.errno == errno.EINVAL:
             raise ArrayFileError("is damaged or not an .npz file") from error
         raise
@@ -143,7 +143,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any
         size = math.prod(shape) * dtype.itemsize
         if stream.tell() + size != info.file_size:
             raise ValueError(f'"{info.filename}" does not have the length that it states')
-        # in chunks, so that memory is only allocated for existing data; at the end zipfile compares the CRC
+        # in chunks, so that memory is only allocated for data that exists; at the end, zipfile checks the CRC
         data = bytearray()
         while piece := stream.read(_CHUNK):
             data += piece

@@ -1,4 +1,4 @@
-"""Files that are either whole or absent: written next to their final path, flushed to disk, then renamed."""
+"""Files that are either complete or absent: written next to their final path, flushed to disk, then renamed."""
 
 import os
 import time
@@ -8,17 +8,17 @@ from typing import IO
 
 TEMPORARY_SUFFIX = ".partial"
 
-# Virus scanners and cloud drives hold a new file for a moment; about two seconds in all.
+# Delays between attempts to rename, because virus scanners and cloud drives may hold a new file; about two seconds in all.
 _RETRY_DELAYS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], object], *, is_durable: bool = True) -> None:
-    """Write a file so that no reader, crash or power cut ever leaves half of it.
+    """Write a file so that readers never see half of it, even after a crash or power cut.
 
     Args:
         path: the final path; its folder must exist.
         write: called with the open temporary file.
-        is_durable: whether to wait until it is on the disk. False for files that only inform, such as a status.
+        is_durable: whether to wait until the file is on disk. False for files that only inform, such as a status.
 
     Raises:
         OSError: the file could not be written; `path` is unchanged.
@@ -39,7 +39,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], object], *, is_dur
 
 
 def append_durably(path: Path, line: bytes) -> None:
-    """Append a line to a file, which is created if necessary, and wait until it is on the disk.
+    """Append a line to a file, which is created if necessary, and wait until the line is on disk.
 
     If a crash has truncated the last line, the new one still starts on its own line.
 

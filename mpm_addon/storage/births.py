@@ -1,6 +1,6 @@
-"""Births: the attributes of particles that never change, stored once: place and time of emission, emitter, material, painted values.
+"""Births: attributes of particles that never change and are stored once: place and time of emission, emitter, material, painted values.
 
-Particles are numbered in order of emission, so a file contains a range of ids, and the files of a bake have no gaps between them.
+Particles are numbered in order of emission, so a file contains a range of ids, and there are no gaps between the files of a bake.
 """
 
 import re
@@ -30,7 +30,7 @@ def ranges(folder: Path) -> list[tuple[int, int]]:
 
 
 def covered(folder: Path, first: int) -> int:
-    """One past the last id that the files of a folder cover from `first` on without a gap."""
+    """One past the last id up to which the files of a folder cover all ids from `first` on."""
     for start, end in ranges(folder):
         if start == first:
             first = end
@@ -75,7 +75,7 @@ def _read(path: Path, count: int) -> dict[str, NDArray[Any]]:
     try:
         container = read_container(path, _KIND)
         tables = container.header["arrays"]
-        # with another encoding, an array may be long and take no bytes
+        # in other encodings, a long array may take no bytes
         if any(table["encoding"] != "exact" for table in tables.values()):
             raise ArrayFileError("has births with another encoding than exact")
         arrays = {

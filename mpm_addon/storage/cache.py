@@ -1,6 +1,6 @@
-"""Reading a cache, the folder that bakes fill with frames. Needs no lock; a cache may be read while it grows.
+"""Reading a cache, the folder that bakes fill with frames. No lock is needed; a cache may be read while it grows.
 
-A cache has takes. The current take shows its own frames, and before them those of the take from which it continues.
+A cache has takes. The current take shows its own frames and, before them, those of the take from which it continues.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ class Cache:
 
     Attributes:
         folder: its folder.
-        takes: the takes from which the shown one continues, the first one first, and the shown one last.
+        takes: the takes from which the shown one continues, earliest first, and the shown one last.
     """
 
     def __init__(self, folder: Path, takes: list[Take]) -> None:
@@ -99,7 +99,7 @@ class Cache:
         return [moment for take in self.takes for moment in take.whole_moments() if self.take_of(moment) is take]
 
     def damaged(self) -> Iterator[str]:
-        """Read every byte, and report each file that has changed or is missing, with the remedy."""
+        """Read every byte and report, with the remedy, each file that is damaged or missing."""
         for take in self.takes:
             refill = self._refill(take)
             for moment, entry in take.journal().items():
@@ -125,7 +125,7 @@ class Cache:
             yield str(error)
 
     def _refill(self, take: Take) -> str:
-        """How to bake a frame of one of the takes again."""
+        """The remedy for a missing frame of one of the takes, as a clause."""
         if take is self.takes[-1]:
             return "bake again to fill the gap"
         return f"show take {take.number}, bake {take.folder / SCENE} to fill the gap, and show take {self.take} again"
@@ -138,7 +138,7 @@ class Cache:
                 yield {key: value for key, value in entry.items() if key not in _INTERNAL}
 
     def size(self) -> int:
-        """The bytes of all frames and subframes that are shown."""
+        """The size of all frames and subframes that are shown [bytes]."""
         return sum(self.state_path(moment).stat().st_size for moment in self.moments)
 
     def is_same(self, other: "Cache") -> bool:
@@ -183,7 +183,7 @@ class Cache:
         return f"frames {frames[0]} to {frames[-1]} are cached" if frames else "no frame is cached yet"
 
 
-# Entries that are used or shown without another check.
+# Entries that are used or shown without any further check.
 _MANIFEST_KINDS = {
     **dict.fromkeys(("scene_name", "scene_hash"), str),
     **dict.fromkeys(("versions", "attributes"), dict),
@@ -257,7 +257,7 @@ def known_takes(folder: Path) -> str:
 
 
 def chain(folder: Path, number: int) -> list[Take]:
-    """The takes from which a take continues, the first one first, and the take itself last. Raises CacheError."""
+    """The takes from which a take continues, earliest first, and the take itself last. Raises CacheError."""
     takes = [_take(folder, number)]
     while takes[0].parent is not None:
         earlier = _take(folder, takes[0].parent)

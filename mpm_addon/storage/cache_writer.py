@@ -1,7 +1,7 @@
-"""Writing a cache, so that a bake killed at any moment loses no finished frame and resumes to the same bytes.
+"""Writing a cache, so that a bake that is killed at any moment loses no finished frame and, once resumed, gives the same bytes.
 
 For each frame, in this order: the births of its new particles, its file, its line in the journal, and sometimes a
-checkpoint. Whatever a crash cuts off is baked again from an earlier checkpoint, with the same result.
+checkpoint. Anything that a crash cuts off is baked again from an earlier checkpoint, with the same result.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ from .take import (
     take_folder,
 )  # fmt: skip
 
-# Longest time between checkpoints [s], however few frames were baked.
+# Longest time between checkpoints [s], even if few frames were baked.
 _LONGEST_INTERVAL = 60.0
 
 
@@ -54,7 +54,7 @@ class CacheWriter:
 
     Attributes:
         folder: its folder.
-        is_replacing: whether there are frames of an earlier bake, which `begin` will remove.
+        is_replacing: whether `begin` will remove frames of an earlier bake.
         resumed: the manifest of the existing frames, if this bake resumes after them.
     """
 
@@ -71,7 +71,7 @@ class CacheWriter:
         self._hash: str = self._manifest["scene_hash"]
         self._takes = [Take(folder, 1, self._manifest)]
         self._covered = 0
-        self._kept_at = time.monotonic()
+        self._checkpoint_time = time.monotonic()
 
     @property
     def cache(self) -> Cache:
@@ -94,7 +94,7 @@ class CacheWriter:
         return None if self._takes[-1].parent is None else self._takes[-1].from_frame
 
     def changed_settings(self) -> list[str]:
-        """Differences between the cache settings of the existing frames and those of this bake."""
+        """The cache settings that differ between the existing frames and this bake."""
         before, now = {**self._manifest, **(self.resumed or {})}, self._manifest
         gone = [name for name in now["attributes"] if name not in before["attributes"]]
         more = [name for name in before["attributes"] if name not in now["attributes"]]
@@ -103,13 +103,13 @@ class CacheWriter:
 
     @property
     def earlier(self) -> list[Take]:
-        """The takes from which this one continues, the first one first."""
+        """The takes from which this one continues, earliest first."""
         return self._takes[:-1]
 
     def prepare(self, scene: Scene, *, restart: bool, from_frame: int | None = None) -> None:
-        """Prepare the folder: check that it is unused or has this scene's frames, and record the scene.
+        """Prepare the folder: check that it is unused or contains this scene's frames, and record the scene.
 
-        Frames that a restart replaces remain, with their scene, until `begin`, so that a bake that fails before its first
+        Frames that a restart replaces, and their scene, remain until `begin`, so that a bake that fails before its first
         frame does not lose them. A take that continues from another also waits for `begin`, until its scene is known to fit.
 
         Args:
@@ -139,7 +139,7 @@ class CacheWriter:
             take = self._takes[-1]
             if self._is_stale:
                 remove_take(take.folder)
-            # the first manifest is written first, so that a crash leaves a recognizable cache; a later take is shown once it is complete
+            # cache.json is written first, so that a crash leaves a recognizable cache; a later take is shown once its manifest is complete
             if not (self.folder / CACHE_FILE).exists():
                 self._show(take)
             for path in folders_of(take.folder):
@@ -149,7 +149,7 @@ class CacheWriter:
             self._is_shown = take.parent is None or current_take(self.folder) == take.number
             if take.parent is None:
                 self._show(take)
-            # takes that this or a killed restart replaces; a take is removed before the one from which it continues
+            # remove takes that this restart, or one that was killed, replaces; a take goes before the one from which it continues
             for number in reversed(take_numbers(self.folder)):
                 if number < self._takes[0].number:
                     remove_take(take_folder(self.folder, number))
@@ -171,7 +171,7 @@ class CacheWriter:
 
         Args:
             frame: the frame.
-            seconds: the time it took.
+            seconds: the time that baking it took [s].
 
         Raises:
             CacheError: it cannot be written.
@@ -182,7 +182,7 @@ class CacheWriter:
                 write_births(folder / BIRTHS, frame.births, self._covered)
                 self._covered = emitted(frame)
             written = write_frame(folder / FRAMES / frame_name(frame.moment), frame, self._settings, self._cell)
-            entry = {**_noted(frame), "seconds": seconds, "bytes": written.size, "sha256": written.sha256, "emitted": emitted(frame)}
+            entry = {**_entry_of(frame), "seconds": seconds, "bytes": written.size, "sha256": written.sha256, "emitted": emitted(frame)}
             append_durably(folder / JOURNAL, sealed(entry).encode() + b"\n")
             if not self._is_shown:
                 # a take that continues from another becomes current with its first frame
@@ -192,17 +192,17 @@ class CacheWriter:
     def is_checkpoint_due(self, number: int, *, is_last: bool) -> bool:
         """Whether to write a checkpoint after frame `number`; `is_last` if the bake ends with it."""
         is_due = (number - self._first_frame) % self._settings.checkpoint_interval == 0
-        is_late = time.monotonic() - self._kept_at > _LONGEST_INTERVAL
+        is_late = time.monotonic() - self._checkpoint_time > _LONGEST_INTERVAL
         return (is_due or is_late or is_last) and not checkpoint_path(self._takes[-1].folder / CHECKPOINTS, number).exists()
 
     def write_checkpoint(self, number: int, snapshot: Snapshot) -> None:
-        """Write a checkpoint after frame `number`, which empties the snapshot, and thin out older ones. Raises CacheError."""
+        """Write a checkpoint after frame `number`, which empties the snapshot, and remove surplus older ones. Raises CacheError."""
         folder = self._takes[-1].folder / CHECKPOINTS
         with self._writing():
             write_checkpoint(folder, number, self._hash, snapshot)
             for frame in surplus(checkpoint_frames(folder), self._settings.checkpoint_count):
                 checkpoint_path(folder, frame).unlink(missing_ok=True)
-        self._kept_at = time.monotonic()
+        self._checkpoint_time = time.monotonic()
 
     def read_checkpoint(self, moment: Moment) -> tuple[int, dict[str, NDArray[Any]]] | None:
         """The last checkpoint before a moment, with its frame, or None."""
@@ -220,7 +220,7 @@ class CacheWriter:
         return self.folder / CANCEL
 
     def _find(self, *, restart: bool) -> list[Take]:
-        """The take to write, and those before it. Raises CacheError if other data would be lost."""
+        """The take to write, preceded by those from which it continues. Raises CacheError if other data would be lost."""
         if not (self.folder / CACHE_FILE).exists():
             foreign = [name for name in (TAKES, STATUS, FAILURE) if (self.folder / name).exists()]
             if foreign:
@@ -237,7 +237,7 @@ class CacheWriter:
             return [Take(self.folder, max(numbers, default=0) + (self.is_replacing or not numbers), self._manifest)]
         number = current_take(self.folder)
         if number not in numbers:
-            # a bake that was killed before it had recorded its scene; frames without a manifest may belong to any scene
+            # a bake was killed before it recorded its scene; frames without a manifest may belong to any scene
             if Take(self.folder, number, {}).moments():
                 chain(self.folder, number)
             return [Take(self.folder, number, self._manifest)]
@@ -245,19 +245,19 @@ class CacheWriter:
         if current.moments():
             self._check(current.manifest)
             self.resumed = current.manifest
-        # births and journal lines left by a bake that ended before its first frame
+        # whether there may be births and journal lines of another bake that ended before its first frame
         self._is_stale = not current.moments() and _meaning_of(current.manifest) != _meaning_of(self._manifest)
-        # these entries still describe the existing frames
+        # these entries keep describing the existing frames
         stored = {key: self.resumed[key] for key in ("precision", "attributes") if self.resumed and key in self.resumed}
         return [*earlier, Take(self.folder, number, {**self._manifest, **stored, **_place_of(current.manifest)})]
 
     def _branch(self, frame: int) -> list[Take]:
-        """A take that continues after an existing frame, and those before it. Raises CacheError if the frame is missing."""
+        """A take that continues after an existing frame, preceded by its earlier ones. Raises CacheError if the frame is missing."""
         cache = open_cache(self.folder)
         if Moment(frame) not in cache.whole_moments():
             frames = cache.frames
             known = f"use one from {frames[0]} to {frames[-1]}" if frames else "bake from the start"
-            raise CacheError(f"cannot continue after frame {frame}, which is not cached", known, subject=str(self.folder))
+            raise CacheError(f"cannot resume after frame {frame}, which is not cached", known, subject=str(self.folder))
         parent = cache.take_of(Moment(frame))
         first_id = parent.journal()[Moment(frame)]["emitted"]
         place = {"parent": parent.number, "from_frame": frame, "first_id": first_id}
@@ -273,7 +273,7 @@ class CacheWriter:
         return [*earlier, Take(self.folder, numbers[-1] + 1, {**self._manifest, **place})]
 
     def _check(self, manifest: Mapping[str, Any]) -> None:
-        """Check that the frames are those that this scene would give. Raises CacheError."""
+        """Check that this version would bake the same frames from this scene. Raises CacheError."""
         if manifest.get("scene_hash") != self._hash:
             name = manifest.get("scene_name")
             raise CacheError(f'contains frames of another scene or other settings ("{name}")', Action.REPLACE, subject=str(self.folder))
@@ -287,7 +287,7 @@ class CacheWriter:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        """Turn the system's error of a failed write into one line."""
+        """Convert the system's error for a failed write into a CacheError."""
         try:
             yield
         except OSError as error:
@@ -299,8 +299,8 @@ class CacheWriter:
             ) from error
 
 
-def _noted(frame: Frame) -> dict[str, Any]:
-    """A frame's entry in the journal."""
+def _entry_of(frame: Frame) -> dict[str, Any]:
+    """A frame's entry in the journal, except for facts about its file."""
     statistics = frame.statistics
     position = frame.position
     return {
@@ -331,7 +331,7 @@ def last_checkpoint(take: Take, frame: int) -> tuple[int, dict[str, NDArray[Any]
 
 
 def _meaning_of(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The scene and version, which decide the frames' contents."""
+    """The scene and version, which determine the frames' contents."""
     return manifest.get("scene_hash"), manifest.get("versions", {}).get("mpm_addon")
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: exact states from which a bake can resume. Older ones are thinned out."""
+"""Checkpoints: exact states from which a bake can resume. Surplus older ones are removed."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def checkpoint_frames(folder: Path) -> list[int]:
 
 
 def write_checkpoint(folder: Path, number: int, scene_hash: str, snapshot: Snapshot) -> None:
-    """Write a checkpoint after frame `number`. The snapshot is emptied on the way to free memory. Raises OSError."""
+    """Write a checkpoint after frame `number`. The snapshot is emptied while it is written, to free memory. Raises OSError."""
     names = list(snapshot)
     tables = {
         name: {**encoding.raw(snapshot[name]).table, "section": place, "bytes": snapshot[name].nbytes} for place, name in enumerate(names)
@@ -58,7 +58,7 @@ def checkpoint_path(folder: Path, number: int) -> Path:
 
 
 def surplus(frames: list[int], count: int) -> list[int]:
-    """The frames whose checkpoints to remove, keeping `count`: the newest two, and others spread over all frames."""
+    """The frames whose checkpoints to remove so that `count` remain: the newest two, and others spread over all frames."""
     kept, gone = sorted(frames), []
     while len(kept) > count:
         candidates = range(max(len(kept) - 2, 1))

@@ -5,8 +5,8 @@
     header     JSON: `schema`, `kind`, `sections` (a list of [compressed length, length]), and entries for the kind
     sections   one after another, to the end of the file
 
-The header and each section are one zstandard frame with the size and a checksum (XXH64) of the content, so that a flipped bit
-anywhere is detected, and no memory is allocated for a false size.
+The header and every section are zstandard frames with the size and a checksum (XXH64) of the content, so that any flipped bit is
+detected, and no memory is allocated for a false size.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 try:
     import zstandard
-except ImportError:  # everything except frames works without it
+except ImportError:  # everything except reading and writing caches works without it
     zstandard: Any = None
 
 from ..core.errors import CacheError
@@ -34,12 +34,12 @@ _SCHEMA = 2
 _LENGTH = struct.Struct("<I")
 _START = len(_MAGIC) + _LENGTH.size
 _LARGEST_HEADER = 1 << 24
-# Bytes up to which available memory is not checked.
+# Size of the content up to which available memory is not checked [bytes].
 _ALWAYS_FITS = 1 << 28
-# Beyond that, the largest ratio of the sections' size to the file's.
+# Beyond that, the largest ratio of the size of the content to that of the file.
 _LARGEST_EXPANSION = 1000
 
-# The fastest level: frames are mostly incompressible digits, which higher levels do not shrink further.
+# The fastest level: most bits of a frame are random and not compressed by higher levels either.
 _LEVEL = 1
 
 
@@ -54,7 +54,7 @@ class Written(NamedTuple):
 
 
 class Container:
-    """A file of sections, read but not yet unpacked.
+    """A file of sections that is read but not yet decompressed.
 
     Attributes:
         header: the file's header.
@@ -98,7 +98,7 @@ def read_container(path: Path, kind: str) -> Container:
     """The file at a path.
 
     Raises:
-        ArrayFileError: it is truncated or damaged, of another kind or version, or does not fit into memory when unpacked.
+        ArrayFileError: it is truncated or damaged, of another kind or version, or does not fit into memory when decompressed.
         CacheError: zstandard is missing.
         OSError: it cannot be read.
     """
@@ -155,7 +155,7 @@ def require_zstandard() -> None:
 
 
 def _check_memory(total: int, file_size: int) -> None:
-    """Check that a file's content may be unpacked into memory. Raises ArrayFileError."""
+    """Check that a file's content may be decompressed into memory. Raises ArrayFileError."""
     if total <= _ALWAYS_FITS:
         return
     if total > _LARGEST_EXPANSION * file_size:

@@ -1,7 +1,7 @@
-"""The derived data of a cache, of every kind: where it is, which is up to date, reading and deleting it. Reads without locks.
+"""The derived data of a cache, of every kind: its paths and states, reading and deleting it. Reads without locks.
 
-It lies beside the frames of its take: a file belongs to one frame, and is up to date if it names the settings that are asked
-for and the frame's file as it is now. So processes on many computers may make different frames without knowing of each other.
+It lies beside the frames of its take: a file belongs to one frame, and is up to date if it names the wanted settings and the
+frame's current file. So processes on several computers may make different frames without knowing of one another.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from .take import DERIVED, frame_files, frame_name, take_folder, unreadable
 
 
 class Origin(NamedTuple):
-    """What a file was made from.
+    """The origin of a file: the data that it was made from.
 
     Attributes:
         moment: its frame.
@@ -52,7 +52,7 @@ ReadOrigin = Callable[[Path, str], Origin]
 
 
 class State(Enum):
-    """Whether what was made of a frame can be shown."""
+    """The state of a frame's derived data."""
 
     MISSING = "missing"
     OUTDATED = "outdated"
@@ -68,7 +68,7 @@ class Counts(NamedTuple):
 
 
 def origin_of(header: Mapping[str, Any]) -> Origin:
-    """What a file with this header was made from. Raises ArrayFileError."""
+    """The origin in a file's header. Raises ArrayFileError."""
     try:
         emitters = tuple(map(int, header["emitters"]))
         moment = possible_moment(header["number"], header["part"], header["parts"])
@@ -78,22 +78,22 @@ def origin_of(header: Mapping[str, Any]) -> Origin:
 
 
 def read_origin(path: Path, kind: str) -> Origin:
-    """What a file was made from. Reads its header only, and checks its length. Raises ArrayFileError or OSError."""
+    """The origin in a file. Reads only the header, and checks the file's length. Raises ArrayFileError or OSError."""
     return origin_of(read_header(path, kind))
 
 
 def derived_folder(take: Path, kind: str) -> Path:
-    """Where what was made of a take's own frames is; `kind` is one of `take.KINDS`, here and below."""
+    """The folder of the derived data of a take's own frames; `kind` is one of `take.KINDS`, here and below."""
     return take / DERIVED / kind
 
 
 def derived_path(cache: Cache, moment: Moment, kind: str) -> Path:
-    """The path of what is made of a frame, whether it exists or not."""
+    """The path of a frame's derived data, whether it exists or not."""
     return derived_folder(cache.take_of(moment).folder, kind) / frame_name(moment)
 
 
 def source_of(cache: Cache, moment: Moment) -> str:
-    """SHA-256 of a frame's file, as the journal has it. Raises CacheError if it is not cached."""
+    """SHA-256 of a frame's file, from the journal. Raises CacheError if the frame is not cached."""
     entry = cache.take_of(moment).journal().get(moment)
     if entry is None:
         raise CacheError(f"frame {moment.frame:g} was not baked", subject=str(cache.folder))
@@ -101,7 +101,7 @@ def source_of(cache: Cache, moment: Moment) -> str:
 
 
 def state_of(cache: Cache, moment: Moment, kind: str, settings: str, read: ReadOrigin = read_origin) -> State:
-    """Whether a cached frame has a file, as made with settings of this hash; a damaged file counts as missing."""
+    """The state of a cached frame's derived data for settings with this hash; a damaged file counts as missing."""
     try:
         origin = read(derived_path(cache, moment, kind), kind)
     except (OSError, ArrayFileError):
@@ -119,9 +119,9 @@ def counts_of(cache: Cache, kind: str, settings: str, read: ReadOrigin = read_or
 
     Args:
         cache: the cache.
-        kind: what is made.
-        settings: the hash of the settings of those that are up to date.
-        read: returns what a file was made from; raises as `read_origin`.
+        kind: the kind of derived data.
+        settings: the hash of the settings with which a file is up to date.
+        read: returns the origin in a file; raises as `read_origin`.
 
     Raises:
         CacheError: as `Cache.moments`.
@@ -139,12 +139,12 @@ def counts_of(cache: Cache, kind: str, settings: str, read: ReadOrigin = read_or
 
 
 def derived_at(cache: Cache, moment: Moment, kind: str, read: Callable[[Path], Derived]) -> Derived:
-    """What was made of a frame, also if it is outdated.
+    """The derived data of a frame, also if it is outdated.
 
     Args:
         cache: the cache.
         moment: the frame.
-        kind: what is made.
+        kind: the kind of derived data.
         read: reads a file; raises ArrayFileError or OSError.
 
     Raises:
@@ -167,7 +167,7 @@ def derived_at(cache: Cache, moment: Moment, kind: str, read: Callable[[Path], D
 
 
 def remove_derived(cache: Cache, kind: str) -> int:
-    """Delete what was made of the frames of all takes of a cache, and nothing else; returns how many files. Raises CacheError."""
+    """Delete the derived data of one kind of all takes of a cache, and nothing else; returns how many files. Raises CacheError."""
     count = 0
     for number in take_numbers(cache.folder):
         folder = derived_folder(take_folder(cache.folder, number), kind)
@@ -184,7 +184,7 @@ def remove_derived(cache: Cache, kind: str) -> int:
 
 
 def refuse_link(folder: Path) -> None:
-    """Check that what is written or deleted lies inside the cache. Raises CacheError for a symbolic link."""
+    """Check that files written or deleted lie inside the cache. Raises CacheError for a symbolic link."""
     link = next((place for place in (folder.parent, folder) if place.is_symlink()), None)
     if link is not None:
         raise CacheError("is a symbolic link, which may lead outside the cache", "remove it", subject=str(link))

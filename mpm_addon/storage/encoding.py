@@ -1,4 +1,4 @@
-"""How the arrays of a frame become bytes: exact, or rounded without a visible difference.
+"""Encoding the arrays of a frame as bytes: exactly, or rounded without a visible difference.
 
 All encodings store one component after another, and bytes of equal significance together, which compresses well. An array that
 cannot be rounded, because a value is not finite or the range is too wide, is stored exactly.
@@ -33,7 +33,7 @@ _DTYPE = re.compile(r"<[iu][248]|<f[248]|\|[iub]1")
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 Table = Mapping[str, Any]
-# Returns the content of a section, given its number of bytes.
+# A function that returns the content of a section, given its number of bytes.
 Read = Callable[[int], bytes]
 
 
@@ -64,7 +64,7 @@ def fixed(array: NDArray[Any], step: float) -> Encoded:
     columns = _columns(array)
     if not np.isfinite(columns).all():
         return exact(array)
-    # beyond 2^40 steps, float32 numbers are farther apart than a step
+    # beyond 2^40 steps, float32 numbers are coarser than a step
     if np.abs(columns).max(initial=0.0) > 2.0**40 * step:
         return exact(array)
     whole = [np.rint(column * (1.0 / step)).astype(np.int64) for column in columns.T.astype(np.float64)]
@@ -271,5 +271,5 @@ def _numbers(planes: NDArray[np.uint8]) -> NDArray[Any]:
 
 
 def _pieces(count: int) -> Iterator[slice]:
-    """Slices of an array that, together with intermediate results, fit into a processor's cache."""
+    """Slices of an array that, with intermediate results, fit into a processor's cache."""
     return (slice(start, min(start + _PIECE, count)) for start in range(0, count, _PIECE))

@@ -32,7 +32,7 @@ def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
 
     Args:
         folder: the cache.
-        shown: the take of interest; failures of other existing takes are ignored.
+        shown: the take that is shown; failures of other existing takes are ignored.
 
     Raises:
         CacheError: the file is damaged, or cannot be read.

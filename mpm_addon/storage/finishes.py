@@ -1,4 +1,4 @@
-"""The surface of each material preset, else of its law. Knows nothing of Blender."""
+"""The finish of materials: that of the material's preset, or else of its law. Knows nothing of Blender."""
 
 import functools
 
@@ -15,5 +15,5 @@ def finish_of(law: str, material: str) -> Finish:
 
 @functools.cache
 def _finishes() -> dict[str, Finish]:
-    """The finishes of the presets that ship with the extension, which do not change."""
+    """The finishes of the presets that ship with the extension, which never change."""
     return {preset.name: preset.finish for preset in material_presets() if preset.finish is not None}

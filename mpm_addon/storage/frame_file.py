@@ -1,7 +1,7 @@
 """Frame files: the arrays that change from frame to frame, encoded for playback, and the frame's statistics.
 
 Attributes that never change in a particle's life are stored once, in the births, and looked up by id.
-The bytes depend only on the frame: there is no date and no duration.
+The bytes depend only on the frame: they contain no date or duration.
 """
 
 import os
@@ -22,7 +22,7 @@ from .births import check_attribute
 from .container import Container, Written, read_container, write_container
 
 Arrays = Mapping[str, NDArray[Any]]
-# Returns the births by id, given the number of particles ever emitted.
+# A function that returns the births by id, given the number of particles ever emitted.
 Births = Callable[[int], Arrays]
 
 _KIND = "frame"
@@ -142,10 +142,10 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
     own = [name for name, table in tables.items() if table["encoding"] != _BORN]
     if any(int(tables[name]["shape"][0]) != count for name in own):
         raise ArrayFileError("has arrays of different lengths")
-    # consecutive ids take no bytes, so their count is trusted only once the positions, which do, have been decoded
+    # consecutive ids take no bytes, so their count is only trusted once the positions, which do take bytes, are decoded
     own.sort(key=lambda name: name == _ID)
     if sum(tables[name]["bytes"] for name in own) > _WORTH_THREADS:
-        # decompression and numpy release the interpreter lock
+        # decompression and numpy release the interpreter's lock
         with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS)) as pool:
             arrays = dict(zip(own[:-1], pool.map(decoded, own[:-1]), strict=True))
     else:
@@ -158,7 +158,7 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
         born = births()
         if count and ids[-1] >= len(born[BIRTH]):
             raise ArrayFileError(f"has a particle {ids[-1]}, but there are only {len(born[BIRTH])} births")
-        # for consecutive ids a view instead of a copy
+        # consecutive ids need no copy, only a view
         places = slice(int(ids[0]), int(ids[-1]) + 1) if count and ids[-1] - ids[0] == count - 1 else ids
         taken = {name: born[name][places] for name in tables if name not in arrays and name != AGE}
         if AGE in tables and AGE not in arrays:
@@ -168,7 +168,7 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
 
 
 def possible_moment(number: Any, part: Any, parts: Any) -> Moment:
-    """The moment with these numbers from a file. Raises ValueError if it is impossible."""
+    """The moment with these numbers from a file. Raises ValueError if there is no such moment."""
     is_whole = all(isinstance(value, int) for value in (number, part, parts))
     if not is_whole or abs(number) > 2 * LAST_FRAME or not (0 < part < parts or (part, parts) == (0, 1)):
         raise ValueError(f"a moment {part!r} of {parts!r} after frame {number!r}")

@@ -32,7 +32,7 @@ def require(module: str, distribution: str, purpose: str) -> Any:
     Args:
         module: the name to import.
         distribution: the name to install.
-        purpose: what needs it, for the message: "writing scenes".
+        purpose: the purpose, for the message: "writing scenes".
 
     Raises:
         SceneError: the package is not installed.

@@ -13,10 +13,10 @@ from .sealed import unsealed
 
 Entry = Mapping[str, Any]
 
-# A journal has some hundred bytes per frame.
+# The largest journal that is read [bytes]; a frame has a few hundred.
 LARGEST_JOURNAL = 1_000_000_000
 
-# Bytes to read at a time if time is limited; some hundred lines.
+# Bytes to read at a time if time is limited: a few hundred lines.
 _CHUNK = 1 << 16
 
 
@@ -41,7 +41,7 @@ class Journal:
         """Read new entries.
 
         Args:
-            seconds: stop after about this time; `is_read` is then False if there is more.
+            seconds: stop after about this time [s]; `is_read` is then False if entries remain.
 
         Returns:
             `entries`, which is empty if there is no journal.
@@ -56,7 +56,7 @@ class Journal:
             self.is_read = True
             return self.entries
         stamp = (status.st_mtime_ns, status.st_size)
-        # a rewritten or truncated journal is a new one; on file systems without inode numbers these are 0
+        # a rewritten or truncated journal is read from the start; on file systems without inode numbers, these are 0
         if self._identity != (status.st_ino, status.st_dev) or status.st_size < self._offset or self._is_changed(stamp):
             self._forget()
             self._identity = (status.st_ino, status.st_dev)

@@ -1,8 +1,8 @@
 """The lock of a cache: only one bake at a time writes into a folder. Readers need no lock.
 
-It is an operating system lock on the file `lock`, which is released when the process ends, however it ends; the file's contents are
+It is an operating system lock on the file `lock`, which is released when the process ends, for whatever reason; the file's contents are
 only informative. On a file system without locks, the file serves as a heartbeat instead: its owner changes it every few seconds, and
-a lock that does not change for long enough is free. Clocks are never compared.
+a lock that has not changed for long enough is free. Clocks are never compared.
 """
 
 import contextlib
@@ -20,14 +20,14 @@ from ..core.errors import CacheError
 from .plain_files import parse_json, read_plain
 
 LOCK = "lock"
-# Seconds to try for a lock: a reader that checks whether a bake is alive holds it for a moment.
+# How long to try to take the lock [s]: a reader that checks whether a bake is alive holds it for a moment.
 _PATIENCE = 0.5
-# Seconds between heartbeats on file systems without locks, and the number of missed ones after which the owner is gone.
+# Time between heartbeats on file systems without locks [s], and the number of missed ones after which the owner counts as gone.
 BEAT = 2.0
 _SILENT_BEATS = 5
-# A byte that is never written, because Windows does not allow reading a locked byte.
+# The locked byte; it is never written, because Windows does not allow reading locked bytes.
 _BYTE = 1 << 30
-# Opening a link would overwrite its target, and opening a pipe would block.
+# Flags that refuse links, whose target would be overwritten, and pipes, which would block.
 _ITSELF = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
 
@@ -35,7 +35,7 @@ Owner = dict[str, Any]
 
 
 class WriterLock:
-    """The right to write into a cache folder; a context manager."""
+    """The lock for writing into a cache folder; a context manager."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -88,7 +88,7 @@ class WriterLock:
         if self._pulse is not None:
             self._pulse.join()
         if self._file >= 0:
-            # removed while it is still held: a waiting process notices that its file is no longer in the folder and opens a new one
+            # removed while it is still locked: a waiting process notices that its file is no longer in the folder, and opens a new one
             with contextlib.suppress(CacheError):
                 self.check()
                 self._remove()
@@ -98,7 +98,7 @@ class WriterLock:
         try:
             self._path.unlink()
         except OSError:
-            # Windows does not remove open files: neither ours before it is closed, nor that of a process that has taken it since
+            # Windows does not remove open files: neither this one before it is closed, nor that of a process that has taken the lock since
             self._close()
             with contextlib.suppress(OSError):
                 self._path.unlink()
@@ -135,7 +135,7 @@ class WriterLock:
             return False
 
     def _sign(self) -> None:
-        """Write the lock's owner."""
+        """Write the owner into the lock file."""
         os.lseek(self._file, 0, os.SEEK_SET)
         os.write(self._file, json.dumps(self._owner).encode() + b"\n")
         os.ftruncate(self._file, os.lseek(self._file, 0, os.SEEK_CUR))
@@ -149,7 +149,7 @@ class WriterLock:
                 if _read_owner(self._path) not in (owner, {}):
                     raise _refusal(self._folder, owner)
         self._beat(0)
-        # if two processes take it at the same moment, the later one has it
+        # if two processes take the lock at the same moment, the one that writes last has it
         time.sleep(BEAT / 2)
         owner = _read_owner(self._path)
         if owner.get("token") != self._owner["token"]:
@@ -170,7 +170,7 @@ class WriterLock:
 
 
 def is_held(folder: Path, owner: Owner) -> bool:
-    """Whether the bake of an `owner` (host, pid) still writes into a folder; always True for one on another computer.
+    """Whether the bake of an `owner` (host, pid) still holds the lock of a folder; always True for an owner on another computer.
 
     Takes the lock for a moment if it is free, which does not disturb a bake.
     """
@@ -191,7 +191,7 @@ def is_held(folder: Path, owner: Owner) -> bool:
 
 
 def is_alive(pid: object) -> bool:
-    """Whether a process of this computer is running. Always True on Windows, where the check would end it."""
+    """Whether a process on this computer is running. Always True on Windows, where the check would end the process."""
     if not isinstance(pid, int) or pid <= 0:
         return False
     if os.name != "posix":
@@ -223,7 +223,7 @@ if os.name == "nt":
     import msvcrt
 
     def _try_lock(file: int, *, is_shared: bool = False) -> bool:
-        """Take the lock of an open file; False where somebody else has it. Raises OSError where there are no locks."""
+        """Take the lock of an open file; False if another process has it. Raises OSError on file systems without locks."""
         os.lseek(file, _BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
@@ -235,7 +235,7 @@ else:
     import fcntl
 
     def _try_lock(file: int, *, is_shared: bool = False) -> bool:
-        """Take the lock of an open file; False where somebody else has it. Raises OSError where there are no locks."""
+        """Take the lock of an open file; False if another process has it. Raises OSError on file systems without locks."""
         try:
             fcntl.flock(file, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -16,7 +16,7 @@ from .toml_tables import table_of
 
 
 def outline(scene: Scene) -> dict[str, Any]:
-    """The facts about a scene that manifests and `info` share: its frames, grid, and names of materials and emitters in order of index."""
+    """The facts about a scene that manifests and `info` share: frames, grid, and names of materials and emitters in order of index."""
     return {
         "fps": scene.time.fps,
         "time_scale": scene.time.time_scale,
@@ -31,7 +31,7 @@ def outline(scene: Scene) -> dict[str, Any]:
 
 
 def manifest_of(scene: Scene) -> dict[str, Any]:
-    """The content of take.json, except entries that depend on other takes; see docs/formats.md."""
+    """The content of take.json, except for entries that depend on other takes; see docs/formats.md."""
     attributes = frame_attributes(scene.carried)
     kept = stored_attributes(attributes, scene.cache)
     return {

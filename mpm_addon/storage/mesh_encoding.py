@@ -1,4 +1,4 @@
-"""How the vertices and triangles of a mesh become bytes: as small differences between neighbors in the file, which compress well.
+"""Encoding the vertices and triangles of a mesh as bytes: small differences between neighbors in the file, which compress well.
 
 Both are whole numbers, stored as planes of bytes of equal significance, like the arrays of `encoding`.
 """
@@ -47,7 +47,7 @@ def steps(position: NDArray[np.float32], step: float) -> Encoded:
 
 
 def triangles(numbers: NDArray[np.integer]) -> Encoded:
-    """Triangles (m, 3) of vertices in order of use: how far each number is below the first one that is not used yet."""
+    """Triangles (m, 3) of vertices in order of use: the difference of each number from the first one not used before it."""
     flat = numbers.reshape(-1).astype(np.int64)
     following = np.maximum.accumulate(np.concatenate([[-1], flat]))[:-1] + 1
     behind = (following - flat).astype(np.uint32)
@@ -65,7 +65,7 @@ def decode_steps(table: Table, length: int, read: Read) -> NDArray[np.float32]:
     position = np.empty((count, 3), np.float32)
     for axis in range(3):
         folded = _joined(planes[axis])
-        # half of the folded number, and its complement if the last bit is set
+        # undo the folding: half of the number, complemented if the last bit is set
         differences = (folded >> 1).astype(np.int32) ^ -(folded & 1).astype(np.int32)
         with np.errstate(over="ignore"):
             position[:, axis] = (np.cumsum(differences, dtype=np.int64) + origin[axis]) * step
@@ -102,7 +102,7 @@ def _width(numbers: NDArray[np.uint32]) -> int:
 
 
 def _width_of(length: int, count: int) -> int:
-    """The bytes of each of `count` numbers, from the bytes of all."""
+    """The size of each of `count` numbers [bytes], from that of all."""
     width = length // max(count, 1)
     if (count and not 1 <= width <= _WIDEST) or width * count != length:
         raise ArrayFileError("has an array whose length does not match its shape")
@@ -110,7 +110,7 @@ def _width_of(length: int, count: int) -> int:
 
 
 def _planes_of(numbers: NDArray[np.uint32], width: int) -> bytes:
-    """The `width` low bytes of numbers (n,), those of equal significance together."""
+    """The `width` low bytes of numbers (n,), grouped by significance."""
     return np.ascontiguousarray(numbers, "<u4").view(np.uint8).reshape(-1, 4)[:, :width].T.tobytes()
 
 

@@ -1,6 +1,6 @@
 """Triangle meshes from files: .npz, .ply and .obj. Geometry only; the order and number of vertices are preserved.
 
-Sizes that a file states are not trusted: memory use is proportional to the file's actual size.
+Sizes stated in a file are not trusted: memory use is proportional to the file's actual size.
 
 To add a format, write a function here and add it to `MESH_READERS`.
 """
@@ -76,7 +76,7 @@ def _read_ply(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _check_ply_counts(file: bytes) -> None:
-    """Check that a .ply file is at least as long as it states: a row has at least one byte per property. Raises ValueError."""
+    """Check that a .ply file is long enough for the counts it states: a row has at least one byte per property. Raises ValueError."""
     # split lines as plyfile does
     ending = next((ending for ending in (b"\r\n", b"\n", b"\r") if file.startswith(b"ply" + ending)), b"\n")
     lines = file[:_PLY_HEADER_BYTES].split(ending)

@@ -1,4 +1,4 @@
-"""Overviews of a cache that is watched: only new data is read, within a time limit."""
+"""Overviews of a cache while it grows: only new data is read, within a time limit."""
 
 import itertools
 import math
@@ -79,7 +79,7 @@ class CacheWatch:
 
     Attributes:
         folder: the cache folder.
-        problem: why the last look returned None; `NOTHING` if the folder contains no cache.
+        problem: why the last `look` returned None; `NOTHING` if the folder contains no cache.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -109,7 +109,7 @@ class CacheWatch:
             self.problem = error.message
             self._stamp, self._overview = None, None
             return None
-        # the same mapping object means the same entries
+        # `known` returns the same object as long as entries do not change
         seen = (self._stamp, is_read, [(number, id(each)) for number, each in known.items()])
         if self._overview is None or seen != self._seen:
             self._overview = self._described(known, is_read=is_read)
@@ -117,7 +117,7 @@ class CacheWatch:
         return self._overview
 
     def _find_takes(self) -> bool:
-        """Find the takes and the shown one; returns whether there are any. Raises CacheError."""
+        """Find the takes and which of them is shown; returns whether there are any. Raises CacheError."""
         try:
             manifests = sorted(path / MANIFEST for path in (self.folder / TAKES).iterdir() if path.name.isdecimal())
             changed = {int(path.parent.name): path.stat().st_mtime_ns for path in manifests if path.is_file()}
@@ -167,8 +167,8 @@ class CacheWatch:
 
     def _of_take(self, take: Take, known: Mapping[Moment, Entry], shown: Cache) -> TakeOverview:
         own = sorted(moment.number for moment in known if moment.is_frame)
-        is_there = any(each.number == take.number for each in shown.takes)
-        hidden = [frame for frame in own if not is_there or shown.take_of(Moment(frame)).number != take.number]
+        is_active = any(each.number == take.number for each in shown.takes)
+        hidden = [frame for frame in own if not is_active or shown.take_of(Moment(frame)).number != take.number]
         return TakeOverview(
             take=take.number,
             parent=take.parent,
@@ -183,7 +183,7 @@ class CacheWatch:
 
 
 def spans(frames: Iterable[int]) -> list[Span]:
-    """Ascending frames as the first and last of each gapless run."""
+    """Ascending frames as the first and last of each range without gaps."""
     found = []
     for _, run in itertools.groupby(enumerate(frames), key=lambda pair: pair[1] - pair[0]):
         numbers = [frame for _, frame in run]

@@ -1,4 +1,4 @@
-"""The array files of a scene package: shapes and motions in files next to scene.toml, never outside its folder."""
+"""The array files of a scene package: shapes, motions, animations and paintings in files next to scene.toml, never outside its folder."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ _ARRAYS: dict[str, dict[str, bool]] = {
     "points": {"position": True, "velocity": False, "volume": False},
 }
 
-# Kinds of numpy's types; false is 0 and true is 1.
+# Allowed kinds of numpy types; Booleans count as 0 and 1.
 _NUMBERS_AND_FLAGS = "fiub"
 
 
 @dataclass(frozen=True)
 class PackageReader:
-    """Reads what a scene file refers to.
+    """Reads the files that a scene file refers to.
 
     Attributes:
         folder: the folder of the scene file; nothing outside it is read.
@@ -84,7 +84,7 @@ class PackageReader:
         """
         if not isinstance(name, str) or not name or "\0" in name:
             raise SceneError(f"file {name!r} is not allowed", "use a relative path as text", subject=subject)
-        # checked as text first: on Windows even resolving a share or a device is an access
+        # checked as text first, because on Windows even resolving a share or a device accesses it
         if not is_relative(name):
             raise self._outside(name, subject)
         try:
@@ -94,7 +94,7 @@ class PackageReader:
                 raise self._outside(name, subject)
             if not path.is_file():
                 raise SceneError(f'file "{name}" does not exist in {folder}', "check the path", subject=subject)
-        except (OSError, RuntimeError, ValueError) as error:  # a loop of links is a RuntimeError
+        except (OSError, RuntimeError, ValueError) as error:  # a loop of links raises RuntimeError
             raise SceneError(
                 f'file "{name}" cannot be found ({getattr(error, "strerror", None) or error})', "check the path", subject=subject
             ) from error

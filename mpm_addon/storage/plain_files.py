@@ -14,10 +14,10 @@ from io import BufferedReader
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-# The largest text that is read [bytes]; scene files and manifests have a few thousand.
+# The largest text that is read [bytes]; scene files and manifests have a few thousand bytes.
 LARGEST_TEXT = 16_000_000
 
-# Limit on nesting; none of our files needs ten levels.
+# Limit on nesting; none of the formats needs ten levels.
 DEEPEST = 32
 
 # A part of a key, or a string; each is matched possessively, so that the search is linear.

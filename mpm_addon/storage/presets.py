@@ -8,6 +8,7 @@ from ..core.errors import PresetError, SceneError
 from ..core.laws import LAWS, Law
 from ..core.laws.finish import Finish
 from ..core.parameters import suggestion
+from ..core.scene.randomness import UNIFORM, Randomness
 from .installation import presets_folder
 from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 
@@ -16,7 +17,7 @@ MATERIAL_SCHEMA = 1
 LARGEST_PRESET = 64_000
 LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
-_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "finish")
+_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "finish", "randomness")
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,14 @@ class MaterialPreset:
     """A named material.
 
     Attributes:
-        name: the word in scene files, which is the file's name.
+        name: the name in scene files, which is also the file's.
         label: the name in the interface.
-        description: what it is for, and how it differs from the real material.
-        source: where the numbers come from.
+        description: its use, and how it differs from the real material.
+        source: the source of its numbers.
         law: the law with its parameters.
         color: display color, linear RGB; None for the law's color.
         finish: the surface of its particles in Blender; None for the law's.
+        randomness: noise on its parameters, for emitters that do not have their own.
     """
 
     name: str
@@ -40,6 +42,7 @@ class MaterialPreset:
     law: Law
     color: tuple[float, float, float] | None = None
     finish: Finish | None = None
+    randomness: Randomness = UNIFORM
 
     @property
     def family(self) -> str:
@@ -58,7 +61,7 @@ def material_preset_names() -> tuple[str, ...]:
 
 
 def material_presets() -> tuple[MaterialPreset, ...]:
-    """All material presets, grouped by family, families in the order of their laws."""
+    """All material presets, grouped by family; families are in the order of their laws."""
     presets = [material_preset(name) for name in material_preset_names()]
     families = list(dict.fromkeys(law.family for law in LAWS.values()))
     return tuple(sorted(presets, key=lambda preset: (families.index(preset.family), preset.label)))
@@ -105,8 +108,10 @@ def read_material_preset(path: Path) -> MaterialPreset:
             law=law(**declared_values(law, parameters, subject)),
             color=_color(table, subject),
             finish=_finish(table, law, f"{subject}, finish"),
+            randomness=read_randomness(table.get("randomness", {}), UNIFORM, subject),
         )
         preset.law.check(subject)
+        preset.randomness.check_factors(law.scalable, law.name, preset.name, subject)
     except SceneError as error:
         raise PresetError.of(error.message) from None
     return preset
@@ -137,6 +142,13 @@ def _finish(table: dict[str, Any], law: type[Law], subject: str) -> Finish | Non
         return None
     check_keys(table["finish"], parameter_names(Finish), subject)
     return replace(law.finish, **declared_values(Finish, table["finish"], subject))
+
+
+def read_randomness(table: Any, given: Randomness, subject: str) -> Randomness:
+    """The randomness in a table; values that it leaves out are those of `given`. Raises SceneError naming `subject`."""
+    subject = f"{subject}, randomness"
+    check_keys(table, parameter_names(Randomness), subject)
+    return replace(given, **declared_values(Randomness, table, subject))
 
 
 def preset_file(name: str) -> Path:

@@ -1,4 +1,4 @@
-"""Removing what bakes write into a cache, and nothing else."""
+"""Removing the files that bakes write into a cache, and no others."""
 
 import re
 from pathlib import Path
@@ -17,12 +17,12 @@ from .take import BIRTHS, CHECKPOINTS, DERIVED, FRAMES, JOURNAL, KINDS, MANIFEST
 # Names that `write_scene` gives to the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
-# Files that a killed bake was writing; other files with this suffix are not ours.
+# Temporary files of bakes; other files with this suffix belong to the user.
 _TEMPORARY = re.compile(r".+\.(mpm|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
 
 
 def remove_cache(folder: Path) -> None:
-    """Remove what bakes write into a cache, and nothing else.
+    """Remove the files that bakes write into a cache, and no others.
 
     The manifest is removed last, so that an interrupted removal can be repeated.
 
@@ -41,7 +41,7 @@ def remove_cache(folder: Path) -> None:
 
 
 def refuse_links(folder: Path) -> None:
-    """Check that a bake only writes and removes files inside the cache. Raises CacheError for a symbolic link."""
+    """Check that baking and removing only affect files inside the cache. Raises CacheError for a symbolic link."""
     places = [folder / name for name in (CACHE_FILE, STATUS, FAILURE, CANCEL, PAUSE, TAKES)]
     for take in sorted((folder / TAKES).iterdir()) if (folder / TAKES).is_dir() else ():
         places += [take, *folders_of(take), *_derived_folders(take), take / JOURNAL, take / MANIFEST, take / SCENE / SCENE_FILE]
@@ -53,14 +53,14 @@ def refuse_links(folder: Path) -> None:
 
 
 def remove_take(folder: Path) -> None:
-    """Remove what bakes write into a take, and what was derived from it, its manifest last, and nothing else. Raises OSError."""
+    """Remove the files that bakes write into a take and its derived data, the manifest last, and no others. Raises OSError."""
     births = [folder / BIRTHS / births_name(*ids) for ids in ranges(folder / BIRTHS)]
     states = [checkpoint_path(folder / CHECKPOINTS, frame) for frame in checkpoint_frames(folder / CHECKPOINTS)]
     arrays = [path for path in (folder / SCENE).glob("*.npz") if _ARRAY_FILE.fullmatch(path.name)]
     last = (folder / SCENE / SCENE_FILE, folder / JOURNAL, folder / MANIFEST)
     for kind in KINDS:
         derived = folder / DERIVED / kind
-        # what processes that were killed while they made it have left
+        # temporary files of killed processes that were making it
         remove_temporaries(derived)
         for path in (*frame_files(derived), derived / CANCEL):
             path.unlink(missing_ok=True)

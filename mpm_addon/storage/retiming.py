@@ -25,7 +25,7 @@ def nearest_frame(frame: float) -> int:
 class MomentReader:
     """Reads the particles of one cache at fractional frames.
 
-    Motion blur asks for many moments between the same two frames, so the frames of the last answer are kept in memory.
+    Motion blur needs many moments between the same two frames, so the frames that were read last are cached in memory.
     """
 
     def __init__(self, cache: Cache) -> None:
@@ -72,6 +72,6 @@ class MomentReader:
         return self._kept.get(self._key(moment)) or self.cache.state(moment)
 
     def _key(self, moment: Moment) -> tuple[Any, ...]:
-        """The moment and its file's stamp, so that a file that is baked again is read again."""
+        """The moment and its file's time stamp, so that a file that was baked again is read again."""
         status = self.cache.state_path(moment).stat()
         return moment, status.st_mtime_ns, status.st_size

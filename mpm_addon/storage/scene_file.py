@@ -10,9 +10,10 @@ from ..core.laws import LAWS
 from ..core.parameters import suggestion
 from ..core.scene.description import Collider, Emitter, Material, Outflow, Scene
 from ..core.scene.force import FORCE_KINDS, Force
+from ..core.scene.randomness import UNIFORM
 from ..core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .package_files import PackageReader
-from .presets import load_material_preset
+from .presets import load_material_preset, material_preset, read_randomness
 from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 from .variants import entry_name, variants_of, with_changes
 
@@ -55,7 +56,7 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
         variant: the name of one of its variants; by default the scene without changes.
 
     Raises:
-        SceneError: anything wrong with it, in one line that names the object, the value, the limit and the remedy.
+        SceneError: something in it is wrong; one line names the object, the value, the limit and the remedy.
         PresetError: a material names a preset that does not exist.
     """
     table, subject = read_table(scene_path(path))
@@ -63,7 +64,7 @@ def read_scene(path: str | Path, variant: str | None = None) -> Scene:
     if variant is None:
         return scene
     if not scenes:
-        raise SceneError(f'variant "{variant}" is unknown, because it has no variants', "leave the variant out", subject=subject)
+        raise SceneError(f'variant "{variant}" is unknown, because it has no variants', "omit the variant", subject=subject)
     return look_up(variant, scenes, "variant", subject)
 
 
@@ -77,7 +78,7 @@ def changed_scenes(path: str | Path, table: Table, variants: Mapping[str, Table]
     scene = _scene(table, file, subject, reader)
     scenes = {}
     for name, changes in variants.items():
-        merged = with_changes(table, changes, name)  # its messages name the variant
+        merged = with_changes(table, changes, name)  # its own messages name the variant
         try:
             changed = _scene(merged, file, subject, reader)
         except MpmError as error:
@@ -116,7 +117,7 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
         solver=_read_solver(table.get("solver"), reader),
         domain=_read_domain(table.get("domain", {})),
         materials=_read_materials(table.get("materials"), reader),
-        emitters=tuple(_read_emitter(*entry, reader) for entry in _entries(table, "emitters", "Emitter")),
+        emitters=tuple(_read_emitter(*entry, reader, table) for entry in _entries(table, "emitters", "Emitter")),
         colliders=tuple(_read_collider(*entry, reader) for entry in _entries(table, "colliders", "Collider")),
         forces=tuple(_read_force(*entry, reader) for entry in _entries(table, "forces", "Force")),
         outflows=tuple(_read_outflow(*entry, reader) for entry in _entries(table, "outflows", "Outflow")),
@@ -187,7 +188,7 @@ def _changes(table: Table, subject: str, reader: PackageReader) -> dict[str, Any
 
 def _read_materials(table: Any, reader: PackageReader) -> dict[str, Material]:
     if not isinstance(table, dict) or not table:
-        raise SceneError("there are none", 'add a section such as [materials.water] with law = "water"', subject="materials")
+        raise SceneError("none are defined", 'add a section such as [materials.water] with law = "water"', subject="materials")
     return {name: _read_material(name, entry, reader) for name, entry in table.items()}
 
 
@@ -215,7 +216,7 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
     """Every table of an array of tables, with its name and how messages name it."""
     entries = table.get(section, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise SceneError("not a list of tables", f"begin each with [[{section}]]", subject=str(section))
+        raise SceneError("is not a list of tables", f"begin each with [[{section}]]", subject=str(section))
     named = []
     for number, entry in enumerate(entries, start=1):
         name = _name(entry, entry_name(entry, number, section), f"{noun} {number}")
@@ -223,14 +224,17 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
     return named
 
 
-def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Emitter:
-    check_keys(table, ("name", "material", "shape", *parameter_names(Emitter), "motion", "animation", "painting"), subject)
+def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: PackageReader, scene: Table) -> Emitter:
+    check_keys(table, ("name", "material", "shape", *parameter_names(Emitter), "motion", "animation", "painting", "randomness"), subject)
     material = table.get("material")
     if not isinstance(material, str):
         raise SceneError(f"material {material!r} is not allowed", "use the name of a material", subject=subject)
     values = {**declared_values(Emitter, table, subject), **_changes(table, subject, reader)}
     if "painting" in table:
         values["painting"] = reader.painting(table["painting"], subject)
+    preset = scene["materials"].get(material, {}).get("preset")
+    of_preset = UNIFORM if preset is None else material_preset(preset).randomness
+    values["randomness"] = read_randomness(table.get("randomness", {}), of_preset, subject)
     return Emitter(name=name, material=material, shape=reader.shape(table.get("shape"), subject), **values)
 
 

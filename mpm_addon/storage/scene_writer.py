@@ -21,7 +21,7 @@ from .toml_tables import table_of
 def write_scene(scene: Scene, folder: str | Path, name: str = SCENE_FILE) -> Path:
     """Write a scene package: scene.toml and its array files. `read_scene` returns an equal scene.
 
-    Array files are named by their content, so that a package is whole at every moment while it is overwritten, and
+    Array files are named after their content, so that a package is complete at every moment while it is overwritten, and
     similar scenes in one folder share them.
 
     Args:
@@ -64,7 +64,7 @@ def scene_hash(scene: Scene) -> str:
 
 
 def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
-    """The scene as the tables of its file, including all defaults."""
+    """A scene as the tables of its file, including all defaults."""
     table: dict[str, Any] = {
         "schema": SCENE_SCHEMA,
         "name": scene.name,
@@ -89,6 +89,8 @@ def _domain_table(domain: Domain) -> dict[str, Any]:
 
 def _emitter_table(emitter: Emitter, writer: PackageWriter) -> dict[str, Any]:
     table = {"material": emitter.material, "shape": writer.shape(emitter.shape, emitter.name), **_common(emitter, writer)}
+    if emitter.randomness.amounts:
+        table["randomness"] = table_of(emitter.randomness)
     return table if emitter.painting is None else {**table, "painting": writer.painting(emitter.painting, emitter.name)}
 
 
@@ -117,5 +119,5 @@ def _solver_table(solver: Solver, writer: PackageWriter) -> dict[str, Any]:
 
 
 def _slug(text: str) -> str:
-    """A file name that is valid on every system."""
+    """A text as a file name that is valid on every system."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:40] or "arrays"

@@ -1,4 +1,4 @@
-"""The status that a bake publishes in status.json for other processes, and their requests to it."""
+"""The status that a bake publishes in status.json for other processes, and the requests of these to the bake."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ class BakeStatus(NamedTuple):
     """The status of a bake.
 
     Attributes:
-        state: "running", "paused", "done", "cancelled", "stopped" (by a limit), "error", or "interrupted": according to the file it
-            is running, but its process has ended.
+        state: "running", "paused", "done", "cancelled", "stopped" (by a limit), "error", or "interrupted": the file says that the bake is
+            running, but its process has ended.
         message: its last message; `NOTHING` while it runs.
         done: cached frames, of `total`.
         frame: the current or last frame; None if there is none.
@@ -75,7 +75,7 @@ def read_status(folder: Path) -> BakeStatus | None:
 
 
 def recorded_warnings(folder: Path, scene_hash: str, frames: Sequence[int]) -> list[dict[str, str]] | None:
-    """The warnings recorded by an earlier bake into a cache; None if it was of another scene or other frames, or did not check them.
+    """The warnings that an earlier bake recorded; None if its scene or frames were different, or it did not check for warnings.
 
     Args:
         folder: the cache.
@@ -105,7 +105,7 @@ def ask_to_pause(folder: Path, *, is_paused: bool) -> None:
 
 
 def is_asked_to_pause(folder: Path) -> bool:
-    """Whether a bake into a cache is asked to pause."""
+    """Whether a bake into a cache has been asked to pause."""
     return (folder / PAUSE).exists()
 
 

@@ -1,6 +1,6 @@
-"""Surface files: the meshes made from one frame of a cache, compressed for playback. Needs numpy and zstandard only.
+"""Surface files: the meshes made from one frame of a cache, compressed for playback. Needs only numpy and zstandard.
 
-The bytes depend only on the meshes and on what they were made of: there is no date and no duration.
+The bytes depend only on the meshes and their origin: they contain no date or duration.
 """
 
 import os
@@ -25,7 +25,7 @@ from .take import SURFACE
 Arrays = Mapping[str, NDArray[Any]]
 
 POSITION, TRIANGLES = "position", "triangles"
-# Integer attributes are few values in large areas, which compress to almost nothing.
+# Integer attributes have few different values in large areas, which compress to almost nothing.
 _MOST_PIECES = 10_000
 _WORTH_THREADS = 2_000_000
 _THREADS = 4
@@ -115,7 +115,7 @@ def surface_at(cache: Cache, moment: Moment) -> Surface:
 
 
 def _check_alike(pieces: tuple[Piece, ...]) -> None:
-    """Check that values of a name have the same components in all pieces. Raises ArrayFileError."""
+    """Check that attributes of the same name have the same components in all pieces. Raises ArrayFileError."""
     components: dict[str, tuple[int, ...]] = {}
     for piece in pieces:
         for name, array in piece.arrays.items():
@@ -140,7 +140,7 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
             raise ArrayFileError(f"has {array.dtype} values of {name} for {len(array)} of {count} vertices")
         return array
 
-    # decompression and numpy release the interpreter lock
+    # decompression and numpy release the interpreter's lock
     faces, *arrays = pool.map(decoded, [TRIANGLES, *tables])
     first, second, third = faces.T
     if (first == second).any() or (second == third).any() or (third == first).any():

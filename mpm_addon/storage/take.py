@@ -27,14 +27,14 @@ BIRTHS = "births"
 CHECKPOINTS = "checkpoints"
 JOURNAL = "journal.jsonl"
 SCENE = "scene"
-# What is made from the frames, in a folder for each kind.
+# Folders of derived data, one for each kind.
 DERIVED = "derived"
 SURFACE, SKIN = "surface", "skin"
 KINDS = (SURFACE, SKIN)
 
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?" + re.escape(SUFFIX))
 
-# Resolution of a folder's time of change [ns]: two seconds on some file systems.
+# Resolution of a folder's modification time [ns]: two seconds on some file systems.
 _TICK = 2_000_000_000
 
 
@@ -45,7 +45,7 @@ def frame_name(moment: Moment) -> str:
 
 
 def frame_files(folder: Path) -> list[Path]:
-    """The files of frames and subframes in a folder; files with other names are not ours."""
+    """The files of frames and subframes in a folder; files with other names are ignored."""
     named = [(path, _FRAME_NAME.fullmatch(path.name)) for path in folder.iterdir()] if folder.is_dir() else []
     return [path for path, match in named if match and (match[2] is None or 0 < int(match[2]) < int(match[3]))]
 
@@ -100,7 +100,7 @@ class Take:
         return self._journal.is_read
 
     def known(self) -> Mapping[Moment, Entry]:
-        """The entries read so far of frames and subframes whose files exist; the same object until it changes. Raises CacheError."""
+        """The entries read so far of frames and subframes whose files exist; the same object until they change. Raises CacheError."""
         entries, names = self._journal.entries, self._file_names()
         seen = (id(entries), len(entries), names)
         if seen != self._known[0]:
@@ -113,7 +113,7 @@ class Take:
         try:
             changed = folder.stat().st_mtime_ns
             if changed != self._names[0]:
-                # another file may still be added within the resolution of the folder's time
+                # another file may be added without a change of the folder's modification time
                 is_settled = time.time_ns() - changed > _TICK
                 with os.scandir(folder) as entries:
                     self._names = (changed if is_settled else None, frozenset(entry.name for entry in entries))
@@ -142,7 +142,7 @@ class Take:
 
         Args:
             moment: its moment.
-            births_of: returns the births of at least the first so many particles.
+            births_of: returns the births of at least the given number of particles.
 
         Raises:
             CacheError: it is damaged.
@@ -168,5 +168,5 @@ def take_folder(cache: Path, number: int) -> Path:
 
 
 def unreadable(path: Path, error: OSError) -> CacheError:
-    """The error for a file that the system does not let us read."""
+    """The error for a file that cannot be read."""
     return CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path))

@@ -68,7 +68,7 @@ def show_take(folder: Path, number: int) -> None:
     if not take_numbers(folder):
         open_cache(folder)  # raises, without creating a folder as the lock would
     with WriterLock(folder):
-        # cache.json contains only this number, so a lost one can be written again
+        # cache.json contains only this number, so a lost one can be rewritten
         if (folder / CACHE_FILE).exists():
             refuse_foreign(folder)
         if number not in take_numbers(folder):
@@ -110,7 +110,7 @@ def remove_take(folder: Path, number: int) -> None:
 
 
 def _chain_if_whole(folder: Path, number: int) -> list[Take]:
-    """A take and those from which it continues; empty if one of them is damaged."""
+    """The takes from which a take continues, and itself; empty if one of them is damaged."""
     try:
         return chain(folder, number)
     except CacheError:

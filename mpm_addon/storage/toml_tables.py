@@ -1,4 +1,4 @@
-"""TOML tables as declared parameters: unknown keys and missing values are refused, and every message names the place."""
+"""TOML tables as declared parameters: unknown keys and missing values are refused, and every message names their place."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -28,7 +28,7 @@ def read_toml(path: Path, error: type[MpmError], *, most: int = LARGEST_TEXT) ->
         raise error(f"{path}: the file does not exist; check the path.") from None
     except OSError as problem:
         raise error(f"{path}: cannot be read ({problem.strerror}); check the path and its permissions.") from problem
-    except (ValueError, RecursionError) as problem:  # TOMLDecodeError is a ValueError, and so is the error for numbers of too many digits
+    except (ValueError, RecursionError) as problem:  # TOMLDecodeError is a ValueError, as is the error for numbers with too many digits
         raise error(f"{path}: is not valid TOML ({problem}); correct it there.") from problem
 
 

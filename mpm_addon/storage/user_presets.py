@@ -103,4 +103,7 @@ def preset_table(preset: MaterialPreset) -> dict[str, object]:
     table |= {"source": preset.source, "law": preset.law.name}
     if preset.color is not None:
         table["color"] = list(preset.color)
-    return {**table, "parameters": table_of(preset.law)}
+    table["parameters"] = table_of(preset.law)
+    if preset.randomness.amounts:
+        table["randomness"] = table_of(preset.randomness)
+    return table

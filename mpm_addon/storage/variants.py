@@ -1,4 +1,4 @@
-"""Variants: named sets of changes to a scene, in the scene's own file. Works on tables without knowing their meaning."""
+"""Variants: named sets of changes to a scene, in the scene's own file. Works on tables regardless of their meaning."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from ..core.errors import SceneError
 from ..core.parameters import suggestion
 from .toml_tables import Table, check_keys
 
-# Lists whose entries variants find by name, and the word for an entry.
+# Lists whose entries variants refer to by name, and the word for an entry.
 _LISTS = {"emitters": "Emitter", "colliders": "Collider", "forces": "Force", "outflows": "Outflow"}
 
 # A new entry needs one of these keys.
@@ -46,7 +46,7 @@ def variants_of(table: Table, subject: str) -> dict[str, Table]:
 
 
 def check_place(path: tuple[str, ...], table: Table, subject: str) -> None:
-    """Check that a dotted path leads to an existing section, and entry if it has any, of a scene file.
+    """Check that a dotted path names an existing section of a scene file, and an existing entry if the section has entries.
 
     Args:
         path: its parts, such as ("materials", "snow", "young_modulus").

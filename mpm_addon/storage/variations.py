@@ -1,4 +1,4 @@
-"""Grids of variations of a scene: all combinations of values for some of its keys. Reads no files."""
+"""Wedges: variants of a scene with all combinations of values for some of its keys. Reads no files."""
 
 import contextlib
 import itertools
@@ -13,7 +13,7 @@ from ..core.errors import SceneError
 from .toml_tables import Table
 from .variants import check_place
 
-# More combinations are a typing mistake, not a wedge.
+# More combinations than this are most likely a typing error.
 MOST_VARIATIONS = 1000
 
 _RANGE_WORDS = "use KEY=FIRST:LAST:lin:COUNT, KEY=FIRST:LAST:log:COUNT or KEY=VALUE,VALUE,..."
@@ -43,11 +43,11 @@ class Axis:
 
 @dataclass(frozen=True)
 class Variation:
-    """One combination.
+    """A variant of a wedge: one combination of values.
 
     Attributes:
         values: key -> value.
-        changes: the same as tables, in the form of a variant in the scene file.
+        changes: the same as tables, in the form of a variant in a scene file.
     """
 
     values: dict[str, Any]
@@ -72,7 +72,7 @@ class Variation:
 
 
 def value_text(value: Any) -> str:
-    """A value in few characters."""
+    """A short text for a value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -129,7 +129,7 @@ def _range(text: str, subject: str) -> tuple[float, ...]:
     if not 2 <= steps <= MOST_VARIATIONS:
         raise SceneError(f"the count {steps} is not allowed", f"use 2 to {MOST_VARIATIONS}", subject=subject)
     if spacing == "log" and not (start > 0.0 and end > 0.0):
-        raise SceneError("a logarithmic range needs two ends above 0", "use lin", subject=subject)
+        raise SceneError("a logarithmic range needs both ends above 0", "use lin", subject=subject)
     shares = [step / (steps - 1) for step in range(1, steps - 1)]
     if spacing == "log":
         between = [start ** (1.0 - share) * end**share for share in shares]

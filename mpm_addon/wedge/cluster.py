@@ -1,4 +1,4 @@
-"""Where the bakes of a wedge run: in processes on this computer, or on the workers of an existing Dask cluster.
+"""Runs the bakes of a wedge in processes on this computer, or on the workers of an existing Dask cluster.
 
 Dask is imported only when a scheduler is given; see docs/farm.md for what its workers need.
 """
@@ -80,13 +80,11 @@ def dask_cluster(address: str, output: Path, jobs: int | None, threads: int | No
     try:
         client = distributed.Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise MpmError(
-            f"no scheduler answers there ({_first_line(error)})", "check the address", subject=f"--scheduler {address}"
-        ) from error
+        raise MpmError(f"no scheduler responds ({_first_line(error)})", "check the address", subject=f"--scheduler {address}") from error
     with client:
         slots = _slots_beside(client.nthreads())
         if not slots:
-            raise MpmError("the cluster has no worker", f"start some with: dask worker {address}", subject=f"--scheduler {address}")
+            raise MpmError("the cluster has no workers", f"start some with: dask worker {address}", subject=f"--scheduler {address}")
         _check_workers(client, output)
         executor: Executor = client.get_executor(pure=False)
         width = sum(client.nthreads().values())
@@ -100,7 +98,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         is_address = False
     if not is_address:
-        raise MpmError("is not an address", "use one such as tcp://farm:8786", subject=f"--scheduler {address}")
+        raise MpmError("is not an address", "use an address such as tcp://farm:8786", subject=f"--scheduler {address}")
 
 
 def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> Outcome:

@@ -24,12 +24,16 @@ def add_command(commands: Any) -> None:
         metavar="KEY=VALUES",
         help="a key of the scene file, and FIRST:LAST:lin:COUNT, FIRST:LAST:log:COUNT or VALUE,VALUE,...; may be repeated",
     )
-    wedge.add_argument("--output", required=True, metavar="DIR", type=Path, help="the folder for index, scenes, caches and sheet")
-    wedge.add_argument("--jobs", metavar="N", type=thread_count, help="bakes at a time (default: as cores and memory allow)")
+    wedge.add_argument(
+        "--output", required=True, metavar="DIR", type=Path, help="the folder for the index, scenes, caches and contact sheet"
+    )
+    wedge.add_argument(
+        "--jobs", metavar="N", type=thread_count, help="number of bakes at a time (default: as many as cores and memory allow)"
+    )
     wedge.add_argument("--threads", metavar="N", type=thread_count, help="threads of all bakes together; on a cluster, of each bake")
     wedge.add_argument("--scheduler", metavar="ADDRESS", help="bake on this Dask cluster, such as tcp://farm:8786")
     wedge.add_argument("--frames", metavar="A-B", type=frame_range, help="bake only these frames (default: all)")
-    wedge.add_argument("--frame", metavar="N", type=int, help="the frame of the contact sheet (default: the last)")
+    wedge.add_argument("--frame", metavar="N", type=int, help="the frame to show on the contact sheet (default: the last)")
     wedge.add_argument("--json", action="store_true", help="print one JSON object per line")
     wedge.set_defaults(run=_wedge)
 

@@ -73,7 +73,7 @@ class Index:
         return self.folder / CACHES / variant.name
 
     def take(self, wanted: Sequence[Variation]) -> list[Variant]:
-        """The variants with the wanted values, in order; new ones are added."""
+        """The variants with these values, in order; new ones are added."""
         known = {variant.identity: variant for variant in self.variants}
         # some file systems ignore case
         names = {variant.name.lower() for variant in self.variants}

@@ -120,7 +120,7 @@ def _reason(status: int, complaints: str) -> str:
     lines = [line.strip() for line in complaints.splitlines() if line.strip()]
     words = lines[-1].removeprefix("mpm: ") if lines else "the bake process stopped unexpectedly."
     if status == 130:
-        return "it was canceled from outside; run the wedge again to resume."
+        return "it was canceled by another process; run the wedge again to resume."
     if status < 0:
-        return f"the process was ended by signal {-status}; run the wedge again to resume."
+        return f"the process was killed by signal {-status}; run the wedge again to resume."
     return words

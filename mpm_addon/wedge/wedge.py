@@ -209,7 +209,7 @@ class _Run:
         variant = self._running.pop(future)
         error = None if future.cancelled() else future.exception()
         if future.cancelled() or error is not None:
-            outcome = Outcome("failed", f"the cluster abandoned it ({error or 'canceled there'}); run the wedge again to resume.")
+            outcome = Outcome("failed", f"the cluster dropped it ({error or 'canceled'}); run the wedge again to resume.")
         else:
             outcome = future.result()
         self._note(variant, outcome.state, outcome.message)

@@ -1,4 +1,4 @@
-"""Which rounds count, and what is made of them."""
+"""The rounds that count, and the figures computed from them."""
 
 from __future__ import annotations
 

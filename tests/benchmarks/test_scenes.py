@@ -1,4 +1,4 @@
-"""The block that is measured, what bare means, and which bytes are whose."""
+"""The measured block, the bare scene, and the assignment of bytes."""
 
 from __future__ import annotations
 

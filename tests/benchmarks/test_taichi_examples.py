@@ -1,4 +1,4 @@
-"""What is put into the examples of Taichi, and that a text which is not as expected is refused."""
+"""Replacements in Taichi's examples; unexpected source is refused."""
 
 from __future__ import annotations
 

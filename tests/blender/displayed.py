@@ -1,4 +1,4 @@
-"""Particles that are displayed in tests, and what Blender evaluates of them."""
+"""Displayed particles in tests, and their evaluation by Blender."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaces the process of a live simulation in tests: `python stand_in_live.py CACHE WISHES BEHAVIOR`.
+"""Replaces the process of a live simulation in tests: `python stand_in_live.py CACHE REQUESTS BEHAVIOR`.
 
 Behaviors: "good" writes the requested frames, 1 to 3 in every run; "warning" does so after a warning; "error" reports an error;
 "crash" exits without an event.
@@ -24,7 +24,7 @@ def say(event: str, **fields: object) -> None:
 
 
 def main() -> None:
-    cache, wishes, behavior = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    cache, requests, behavior = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     if behavior == "error":
         say("error", **Message("too small", ("use a larger one",), 'Emitter "Cube"').fields())
         sys.exit(1)
@@ -35,7 +35,7 @@ def main() -> None:
         say("warning", **SceneWarning("thin_emitter", 'Emitter "Cube"', "it is 1.9 cells thin").fields())
     run = number = 0
     while True:
-        told = json.loads(wishes.read_text())
+        told = json.loads(requests.read_text())
         if told["run"] != run:
             run, number = told["run"], 0
             write_cache(cache, {1: 4, 2: 4, 3: 4})

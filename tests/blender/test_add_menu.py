@@ -101,7 +101,7 @@ def test_nothing_is_added_outside_object_mode(bpy: Any) -> None:
     with bpy.context.temp_override(mode="EDIT_MESH") if hasattr(bpy, "fake") else edit_mode(bpy):
         for call in (bpy.ops.mpm.add, bpy.ops.mpm.add_ready_scene, bpy.ops.mpm.quick, bpy.ops.mpm.quick_collider):
             assert not call.poll()
-            assert "object mode only" in error_of(call)
+            assert "Object Mode" in error_of(call)
 
 
 class edit_mode:
@@ -205,13 +205,13 @@ def test_what_hangs_above_an_object_is_no_ground(bpy: Any) -> None:
     assert "Floor" in bpy.context.scene.objects
 
 
-def test_cells_stay_where_something_emits_and_a_thin_object_is_told_of(bpy: Any) -> None:
+def test_cells_stay_where_something_emits_and_a_thin_object_is_reported(bpy: Any) -> None:
     add_emitter(bpy, "First")
     bpy.context.scene.mpm.solver.grid_spacing = 0.1
     thin = add_mesh(bpy, "Thin", np.array(_corners()) * (1.0, 1.0, 0.05))
     select(bpy, thin)
     assert quick.quick_emitters(bpy.context, "jelly", 1000) == [
-        'Object "Thin": it is 0.5 cells thin; use a cell size of at most 0.025, or make it thicker.'
+        'Object "Thin": it is only 0.5 cells thick; use a cell size of at most 0.025, or make it thicker.'
     ]
     assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.1)
 

@@ -200,7 +200,7 @@ def test_a_bake_that_becomes_unstable_shows_its_particles_until_one_succeeds(bpy
 
 def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: Any) -> None:
     stand_in("crash")
-    assert error_of(bpy.ops.mpm.bake) == "The bake ended with status 3: first line | the reason"
+    assert error_of(bpy.ops.mpm.bake) == "The bake exited with status 3: first line | the reason"
     assert particle_objects.result_objects(bpy.context.scene) == []
 
 
@@ -426,7 +426,9 @@ def test_a_bake_of_an_unsaved_file_says_where_its_frames_go(bpy: Any, stand_in: 
     modal.to_the_end()
     ((kind, text),) = modal.reports
     assert kind == {"WARNING"}
-    assert text == (f"The file is not saved: the frames go to {paths.unsaved_folder() / 'cache_mpm'}; save it to keep them beside it.")
+    assert text == (
+        f"The file is not saved: the frames go to {paths.unsaved_folder() / 'cache_mpm'}; save the file to keep them beside it."
+    )
 
 
 def test_in_the_interface_an_error_is_reported_and_the_timer_goes(bpy: Any, stand_in: Any) -> None:

@@ -115,7 +115,7 @@ def end_of(cache: Path) -> None:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (3, "ended with status 3"),
+        (3, "exited with status 3"),
         (-9, "was killed (SIGKILL), probably because the system ran out of memory; use a larger grid_spacing or close other programs"),
         (-11, "crashed (SIGSEGV)"),
         (-15, "was terminated (SIGTERM)"),

@@ -55,7 +55,7 @@ def test_a_running_bake_shows_its_progress_and_can_be_stopped(bpy: Any, draw: An
     monkeypatch.setattr(session, "current", lambda: SimpleNamespace(progress=progress, folder=tmp_path, result=result, object_name=""))
     layout = draw(bake_panels.MPM_PT_bake)
     assert layout.find("progress")[0].arguments["factor"] == 0.25
-    assert {"Baking 25 %", "Frame 13", "12 of 48 frames"} <= set(layout.texts())
+    assert {"Baking 25%", "Frame 13", "12 of 48 frames"} <= set(layout.texts())
     assert layout.find("operator", "mpm.bake_cancel") != []
     assert layout.find("operator", "mpm.bake_pause")[0].arguments["text"] == "Pause"
     assert layout.find("operator", "mpm.bake") == []

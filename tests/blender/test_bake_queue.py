@@ -133,7 +133,7 @@ def test_two_scenes_do_not_bake_into_one_folder(bpy: Any, scenes: list[Any], mon
 
 def test_all_scenes_take_no_folder_of_another(capsys: pytest.CaptureFixture[str]) -> None:
     assert commands.run(["bake", "--all", "--restart"]) == 1
-    assert "leave --cache, --restart and --from out" in capsys.readouterr().err
+    assert "omit --cache, --restart and --from" in capsys.readouterr().err
     assert commands.run(["bake", "--all", "--object", "Cube"]) == 2
 
 

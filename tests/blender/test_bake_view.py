@@ -1,4 +1,4 @@
-"""What the panel shows of a bake: every state, its text and its way out."""
+"""The panel of a bake: every state, its text, and its buttons."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def test_these_are_all_states() -> None:
 @pytest.mark.parametrize(
     ("state", "headline", "found"),
     [
-        (State.READING, "Preparing 26 %", [("bake_cancel", "Cancel")]),
+        (State.READING, "Preparing 26%", [("bake_cancel", "Cancel")]),
         (State.PREPARING, "Preparing", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
         (State.COMPILING, "Compiling 7 of 40 kernels", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
-        (State.BAKING, "Baking 26 %", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
+        (State.BAKING, "Baking 26%", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
         (State.CANCELLING, "Canceling: safe to quit", []),
-        (State.PAUSED, "Paused at 26 %", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
+        (State.PAUSED, "Paused at 26%", [("bake_pause", "Pause"), ("bake_cancel", "Cancel")]),
     ],
 )
 def test_a_bake_that_runs_says_how_far_it_is(state: State, headline: str, found: list[tuple[str, str]]) -> None:

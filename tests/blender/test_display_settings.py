@@ -53,12 +53,38 @@ def test_what_an_artist_chose_is_kept_for_an_emitter_with_another_name(bpy: Any,
 
 @blender
 def test_a_material_that_was_edited_is_left_alone(bpy: Any, particles: Any) -> None:
-    display.dress(particles, [WATER])
-    nodes = bpy.data.materials["MPM Pool"].node_tree.nodes
+    clay = SAND._replace(law="von_mises", material="clay")
+    display.dress(particles, [clay])
+    nodes = bpy.data.materials["MPM Heap"].node_tree.nodes
     nodes["Principled BSDF"].inputs["Roughness"].default_value = 0.77
-    display.dress(particles, [WATER._replace(law="snow", material="snow", color=(1.0, 0.0, 0.0, 1.0))])
+    display.dress(particles, [clay._replace(law="snow", material="snow", color=(1.0, 0.0, 0.0, 1.0))])
     assert nodes["Principled BSDF"].inputs["Roughness"].default_value == pytest.approx(0.77)
     assert tuple(nodes["Principled BSDF"].inputs["Base Color"].default_value) == (1.0, 0.0, 0.0, 1.0)
+
+
+@blender
+def test_clear_materials_take_their_color_from_inside(bpy: Any, particles: Any) -> None:
+    def inputs() -> tuple[Any, Any]:
+        nodes = bpy.data.materials["MPM Pool"].node_tree.nodes
+        output = next(node for node in nodes if node.type == "OUTPUT_MATERIAL")
+        links = output.inputs["Volume"].links
+        return nodes["Principled BSDF"].inputs, links[0].from_node.inputs if links else None
+
+    display.dress(particles, [WATER])
+    surface_inputs, volume = inputs()
+    assert tuple(surface_inputs["Base Color"].default_value) == (1.0, 1.0, 1.0, 1.0)
+    assert tuple(volume["Color"].default_value) == pytest.approx(WATER.color)
+    assert volume["Density"].default_value == pytest.approx(1.0 / WATER.finish.absorption_depth)
+    bpy.data.materials["MPM Pool"].node_tree.nodes["Principled BSDF"].inputs["Roughness"].default_value = 0.3
+    red = (1.0, 0.0, 0.0, 1.0)
+    display.dress(particles, [WATER._replace(color=red)])
+    surface_inputs, volume = inputs()
+    assert tuple(volume["Color"].default_value) == red and surface_inputs["Roughness"].default_value == pytest.approx(0.3)
+    # sand has no inside, and painted particles have colors of their own
+    for other in (SAND._replace(name="Pool"), WATER._replace(name="Pool", is_painted=True)):
+        bpy.data.materials.remove(bpy.data.materials["MPM Pool"])
+        display.dress(particles, [other])
+        assert inputs()[1] is None
 
 
 @blender

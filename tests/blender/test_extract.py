@@ -1,4 +1,4 @@
-"""The description that the solver gets of a Blender scene."""
+"""The solver's description of a Blender scene."""
 
 from __future__ import annotations
 

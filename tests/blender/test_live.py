@@ -71,15 +71,15 @@ class Modal:
 
 @pytest.fixture
 def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
-    """Replaces the worker by one with the given behavior; returns the requested wishes files."""
+    """Replaces the worker by one with the given behavior; returns the requested requests files."""
     asked: list[Any] = []
     if host == "fake":
         monkeypatch.setattr(live_session.display, "dress", lambda _item, _looks: None)  # the fake has no node trees
 
     def behave(behavior: str) -> list[Any]:
-        def command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
-            asked.append((scene.exists(), cache, wishes, particles))
-            return [sys.executable, str(STAND_IN), str(cache), str(wishes), behavior]
+        def command(scene: Path, cache: Path, requests: Path, particles: int) -> list[str]:
+            asked.append((scene.exists(), cache, requests, particles))
+            return [sys.executable, str(STAND_IN), str(cache), str(requests), behavior]
 
         monkeypatch.setattr(live_worker, "live_command", command)
         monkeypatch.setattr(live_session, "extraction", read_at_once)
@@ -172,14 +172,14 @@ def test_escape_and_a_second_press_stop_it(bpy: Any, stand_in: Any) -> None:
     assert modal.invoke() == {"FINISHED"}
     assert modal.event() == {"FINISHED"}
     assert (live_session.current(), modal.timers) == (None, [])
-    assert all(not wishes.parent.exists() for _, _, wishes, _ in asked)
+    assert all(not requests.parent.exists() for _, _, requests, _ in asked)
 
 
 @pytest.mark.parametrize(
     ("behavior", "words"),
     [
         ("error", 'Emitter "Cube": too small; use a larger one.'),
-        ("crash", "The live simulation ended with status 3: first line | the reason"),
+        ("crash", "The live simulation exited with status 3: first line | the reason"),
     ],
 )
 def test_a_worker_that_fails_is_one_line(bpy: Any, stand_in: Any, behavior: str, words: str) -> None:

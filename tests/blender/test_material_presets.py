@@ -105,7 +105,7 @@ def test_the_dialog_asks_before_it_replaces(bpy: Any, draw: Any) -> None:
     shown = {}
     for name in ("Mine", "Other"):
         dialog = type("Dialog", (), {**members, "name": name, "note": "", "replace": False})
-        shown[name] = "You already have a preset with this name" in draw(dialog).texts()
+        shown[name] = "A user preset with this name already exists" in draw(dialog).texts()
     assert shown == {"Mine": True, "Other": False}
 
 

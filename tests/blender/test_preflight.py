@@ -101,7 +101,7 @@ def test_what_is_no_answer_is_none(bpy: Any, kept: str) -> None:
     assert preflight.kept_report(bpy.context.scene)[0] is None
 
 
-@pytest.mark.parametrize(("behavior", "words"), [("error", 'Emitter "Cube": too small'), ("silent", "ended with status 3")])
+@pytest.mark.parametrize(("behavior", "words"), [("error", 'Emitter "Cube": too small'), ("silent", "exited with status 3")])
 def test_a_scene_that_cannot_be_baked_is_an_error(bpy: Any, stand_in: Any, behavior: str, words: str) -> None:
     stand_in(behavior)
     add_emitter(bpy)

@@ -52,10 +52,10 @@ def reading(monkeypatch: pytest.MonkeyPatch, bpy: Any, tmp_path: Any) -> Any:
 def test_the_progress_of_reading_is_shown(bpy: Any, reading: Any) -> None:
     reading()
     running = session.start(bpy.context)
-    assert (running.text, running.fraction, running.is_preparing) == ("Preparing 1 %", 0.01, True)
+    assert (running.text, running.fraction, running.is_preparing) == ("Preparing 1%", 0.01, True)
     for _ in range(24):
         assert running.poll() == []
-    assert (running.text, running.fraction) == ("Preparing 25 %", 0.25)
+    assert (running.text, running.fraction) == ("Preparing 25%", 0.25)
 
 
 def test_reading_can_be_cancelled(bpy: Any, reading: Any) -> None:
@@ -84,7 +84,7 @@ def test_escape_cancels_reading_and_nothing_else(bpy: Any, reading: Any) -> None
     ("error", "words"),
     [
         (SceneError('Collider "X": odd; remedy.'), 'Collider "X": odd; remedy.'),
-        (ReferenceError("StructRNA of type Object has been removed"), "The scene was changed while it was read; bake again."),
+        (ReferenceError("StructRNA of type Object has been removed"), "The scene was changed while it was being read; bake again."),
     ],
 )
 def test_an_error_while_reading_ends_the_bake(bpy: Any, reading: Any, error: Exception, words: str) -> None:
@@ -146,5 +146,5 @@ def test_another_scene_ends_reading_with_one_line(bpy: Any) -> None:
     steps = extraction(context)
     next(steps)
     context.scene = bpy.data.scenes.new("Other")
-    with pytest.raises(SceneError, match=r'^Scene "Scene": the window switched to another scene while it was read; bake again'):
+    with pytest.raises(SceneError, match=r'^Scene "Scene": the window switched to another scene while this one was being read; bake again'):
         next(steps)

@@ -191,7 +191,7 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
         assert "file: cannot be written (File exists)" in message(make_file(tmp_path / "file"))
         bpy.context.scene.frame_end = 1
         monkeypatch.setattr(publishing, "_SCRIPT", make_file(tmp_path / "broken.py", "raise SystemExit('so it ends')"))
-        assert message(tmp_path / "out") == "Blender ended with status 1 while it worked on the copy: so it ends"
+        assert message(tmp_path / "out") == "Blender exited with status 1 while processing the copy: so it ends"
         assert not (tmp_path / "out" / "shot.blend").exists()
 
 

@@ -269,7 +269,7 @@ def test_the_operators_make_and_delete_the_surface_of_every_frame(bpy: Any, part
 def test_what_the_process_says_is_reported(bpy: Any, particles: Any) -> None:
     bpy.context.scene.mpm.surface.attributes = "stres"
     words = error_of(bpy.ops.mpm.surface_make)
-    assert 'frame 1 has no attribute "stres" that a surface can take (did you mean "stress"?)' in words
+    assert 'frame 1 has no attribute "stres" for a surface (did you mean "stress"?)' in words
     assert deriving.trouble(Path(bpy.context.scene.mpm.cache)).problem in words
     bpy.context.scene.mpm.cache += "_missing"
     assert "contains no cache" in error_of(bpy.ops.mpm.surface_make)

@@ -25,7 +25,8 @@ BANNED = re.compile(
     r"|\bfor good\b|\bbegin anew\b|\bits process ended\b|\bhow heavy\b|\bwhat becomes of\b|\ball as the\b|\bbegan as\b|\bgoals?\b"
     r"|\bfinals?\b|\bof (its|one's|their) own\b|\bwait for its end\b|\bdecides? about\b|\bwhat .{1,20} (is|are) made of\b|\bsaid nothing\b"
     r"|\bthe other way round\b|\bas (it|they) (is|are)\b|\bnot computed\b|\b(does|do) not act\b|\bagain and again\b|\bhow often\b"
-    r"|\bbodies\b|\bparts\b|\bfor want of\b|\bbegun anew\b",
+    r"|\bbodies\b|\bparts\b|\bfor want of\b|\bbegun anew\b|\bstiffer\b|\bfrom here on\b|\bleave .{1,30} out\b|\bin number\b"
+    r"|\bwhose \w+ these are\b|\bthat are shown\b|\bworks in .{1,20} only\b|\bwhile it (was|is) (read|made)\b|\bfrom outside\b|\d %",
     re.IGNORECASE,
 )
 

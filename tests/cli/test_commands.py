@@ -214,7 +214,7 @@ def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None
 
 def test_a_cache_is_not_probed(whole: Path) -> None:
     done = run("info", whole, "--probe")
-    assert done.returncode == 1 and "is a cache, which is already baked; leave --probe out" in done.stderr
+    assert done.returncode == 1 and "is a cache, which is already baked; omit --probe" in done.stderr
 
 
 def test_the_text_output_has_the_same_numbers(whole: Path, scene: Path) -> None:

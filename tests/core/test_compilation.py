@@ -1,4 +1,4 @@
-"""The sources that key the stored kernels, so that stale machine code is never loaded."""
+"""The keys of stored kernels change with their sources, so that stale machine code is never loaded."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Making kernels ready: without other processes, they are compiled in this one."""
+"""Preparing kernels: without other processes, they are compiled in this one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Continuing a scene from a checkpoint of another: what may differ, what may not, and that nothing jumps."""
+"""Continuing a scene from a checkpoint of another: what may differ, what may not, and that motion is continuous."""
 
 from dataclasses import replace
 from typing import Any

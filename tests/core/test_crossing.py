@@ -117,7 +117,7 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
     scheme = scheme_of("quadratic", 3, "apic", 0.0)
     everywhere = np.ones(1, np.bool_)
     particles_to_grid(scheme, store.particles, store.grid(SPACING), everywhere, True, 0.0, store.scratch, store.arenas)
-    update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype))
+    update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype), store.node_speeds)
     nodes = store.nodes[: len(layout.node_keys)].reshape(-1, 4)
     # sums of float32 grow by up to two million terms
     assert nodes[:, 3].sum(dtype=np.float64) == pytest.approx(count * 1e-3, rel=1e-3)

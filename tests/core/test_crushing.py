@@ -1,4 +1,4 @@
-"""Crushed particles: found by how densely they lie, whatever their deformation says."""
+"""Crushed particles are found by their density, regardless of their deformation."""
 
 from pathlib import Path
 from typing import Any

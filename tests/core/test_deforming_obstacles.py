@@ -1,4 +1,4 @@
-"""Colliders whose vertices move: what they lift, how deep material sinks into them, and that they agree with rigid ones."""
+"""Deforming colliders: what they lift, how deep material sinks into them, and that they agree with rigid ones."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The measuring functions, against what is known of simple bodies."""
+"""The measuring functions, against known values of simple bodies."""
 
 import numpy as np
 import pytest

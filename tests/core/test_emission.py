@@ -1,4 +1,4 @@
-"""Emitters become particles with exact mass, the right velocities and their own numbers."""
+"""Emitters become particles with the exact mass, correct velocities and unique IDs."""
 
 import numpy as np
 import pytest

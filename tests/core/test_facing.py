@@ -1,4 +1,4 @@
-"""Thin colliders: what a simulation with them computes depends neither on threads nor on where it was resumed."""
+"""Thin colliders: results depend neither on the number of threads nor on the frame of resumption."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What slides on a floor: solids feel the friction of a surface that they can leave, fluids only friction that is given."""
+"""Sliding on a floor: solids have friction on a separate surface by default, fluids only if friction is set."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How full space is around particles: closed forms of flat surfaces and walls, and what fluids of other densities change."""
+"""Fullness around particles: closed forms of flat surfaces and walls, and the effect of fluids of other densities."""
 
 from typing import Any
 

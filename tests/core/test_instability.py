@@ -131,7 +131,7 @@ def test_speeds_that_grow_from_step_to_step_are_a_runaway(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Stepper, "_move_grid", moved)
     simulation = Simulation(replace(falling(), colliders=()))
-    with pytest.raises(UnstableError, match="particles are faster than anything in the scene could make them") as caught:
+    with pytest.raises(UnstableError, match="particles are faster than anything in the scene can explain") as caught:
         list(simulation.frames())
     failure = caught.value.failure
     assert failure is not None and (failure.kind, failure.subject) == (Kind.RUNAWAY, 'Material "rubber"')

@@ -1,4 +1,4 @@
-"""The list of kernels is complete: what a scene calls is compiled before it begins, and nothing else is."""
+"""The list of kernels is complete: all kernels that a scene calls are compiled before it starts, and no others."""
 
 import json
 import os

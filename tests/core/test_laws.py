@@ -1,4 +1,4 @@
-"""Laws as the solver runs them: lanes against scalars, water's bound, names that are wrong. What they compute is verified elsewhere."""
+"""Laws as the solver runs them: lanes against scalars, water's bound, unknown names. Their results are verified elsewhere."""
 
 from typing import Any
 

@@ -7,10 +7,10 @@ from numba import njit
 from mpm_addon.core.arithmetic import linalg
 from mpm_addon.core.arithmetic import operations as arithmetic
 from mpm_addon.core.arithmetic.vector import LANE_COUNT, load, store
-from mpm_addon.core.compilation.kernel import teach_generic_functions
+from mpm_addon.core.compilation.kernel import register_generic_functions
 from mpm_addon.core.transfer.table import load_matrix, store_matrix
 
-teach_generic_functions()
+register_generic_functions()
 
 
 @njit

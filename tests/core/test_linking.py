@@ -1,4 +1,4 @@
-"""Functions that kernels alone call are linked into them; what Python or C calls stays callable."""
+"""Functions called only by kernels are linked into them; functions called from Python or C stay callable."""
 
 from __future__ import annotations
 

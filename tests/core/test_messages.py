@@ -1,4 +1,4 @@
-"""Messages as data: what each front end says, and what comes back from JSON that anybody may have written."""
+"""Messages as data: the wording of each front end, and reading from untrusted JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""No module of the package has state of its own that changes."""
+"""No module of the package has mutable state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEPT = {
     # Blender reads it, and wants a dictionary
     "__init__.py": ("bl_info",),
     # numba is taught what is marked before it is loaded
-    "core/arithmetic/operations.py": ("UNTAUGHT",),
+    "core/arithmetic/operations.py": ("UNREGISTERED",),
     # a process has one team of threads, which all kernels share
     "core/compilation/team.py": ("_team", "global"),
     # meshes that are equal share their sampled distance as long as one of them exists

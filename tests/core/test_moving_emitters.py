@@ -1,4 +1,4 @@
-"""Where emitters are and how they move when matter comes: velocities, gradients, normals, layers."""
+"""Moving emitters at the moment of emission: velocities, gradients, normals, layers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Obstacles among nodes and particles: thin walls, corners, and what the solver leaves out because nothing can be there."""
+"""Colliders among nodes and particles: thin walls, corners, and regions that the solver skips because they are empty."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Outflows: what comes into one vanishes, however thin it is and however fast matter or the outflow is."""
+"""Outflows remove particles that enter, however thin the outflow is and however fast particles or the outflow move."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Groups of runs: what shares vectors of slots, and that nothing else does."""
+"""Groups of runs: which of them share vectors of slots."""
 
 from __future__ import annotations
 

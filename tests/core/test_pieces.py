@@ -1,4 +1,4 @@
-"""Which emitters make one piece of material, and which only touch."""
+"""Which emitters form one piece of material, and which only touch."""
 
 import pytest
 

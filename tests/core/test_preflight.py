@@ -1,4 +1,4 @@
-"""Warnings before a bake: each with a scene that deserves it, and one beside it that does not."""
+"""Warnings before a bake: each with a scene that causes it, and a similar one that does not."""
 
 import dataclasses
 from typing import Any
@@ -320,7 +320,7 @@ def apart(cells: float) -> tuple[Collider, ...]:
 
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize(
-    ("law", "cells", "words"), [("water", 2.0, "hardly any comes"), ("water", 3.6, "less comes"), ("sand", 5.0, "less comes")]
+    ("law", "cells", "words"), [("water", 2.0, "hardly any passes"), ("water", 3.6, "less passes"), ("sand", 5.0, "less passes")]
 )
 def test_a_narrow_opening_between_two_colliders_is_named(law: str, cells: float, words: str, dimension: int) -> None:
     """Sand needs six cells, water four."""
@@ -328,7 +328,7 @@ def test_a_narrow_opening_between_two_colliders_is_named(law: str, cells: float,
     described = scene(drop, materials=(material(law),), colliders=apart(cells), dimension=dimension)
     (warning,) = warnings_of(described, estimate(described))
     assert (warning.topic, warning.subject) == ("narrow_opening", 'Collider "left"')
-    assert f'collider "right" is an opening of {cells * H:.2g} m, {cells:g} times the cell size' in warning.message
+    assert f'the opening between it and collider "right" is only {cells * H:.2g} m, {cells:g} times the cell size' in warning.message
     assert words in warning.message
     assert f"use a grid_spacing of at most {cells * H / (6.0 if law == 'sand' else 4.0):.2g} m" in warning.message
 
@@ -350,7 +350,7 @@ def test_an_opening_with_another_collider_in_it_is_not() -> None:
 def test_the_opening_between_two_balls_is_found() -> None:
     balls = [Collider(name, SHAPES["sphere"](center=(x, 0.3, 0.1), radius=0.4)) for name, x in (("one", 0.0), ("two", 0.95))]
     (warning,) = found(FINE, colliders=tuple(balls))
-    assert "is an opening of 0.15 m, 3 times" in warning.message
+    assert "is only 0.15 m, 3 times" in warning.message
 
 
 def test_a_collider_that_moves_into_another_is_named() -> None:

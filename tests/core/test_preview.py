@@ -1,4 +1,4 @@
-"""The preview of a scene: how coarse it is, and that it moves as the bake does."""
+"""The preview of a scene: its coarseness, and that it moves like the bake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would give a wrong or empty result is refused with one line that names object, value, limit and remedy."""
+"""Scenes with a wrong or empty result are refused with one line that names object, value, limit and remedy."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Bodies whose forces come from their rest state: what they conserve, that bytes depend on nothing they should not, and what is refused."""
+"""Bodies with forces from the rest state: conservation, reproducibility, and refusals."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The solver's return mappings and stresses, in lanes, over all of F: whichever way they are computed, they are those of the points."""
+"""The solver's return mappings and stresses, in lanes, for any F: every variant agrees with the results for single points."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Dynamic colliders and colliders that come and go: their state, their frames, and what matter does."""
+"""Dynamic colliders, and colliders that appear and disappear: their state, their frames, and the motion of material."""
 
 from pathlib import Path
 from typing import Any

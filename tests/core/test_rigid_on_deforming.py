@@ -1,4 +1,4 @@
-"""Dynamic colliders on colliders whose vertices move: at rest, lifted, carried, and the same whatever the way there."""
+"""Dynamic colliders on deforming colliders: at rest, lifted, carried, and independent of threads and resumption."""
 
 from typing import Any
 

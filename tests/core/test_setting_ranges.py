@@ -1,4 +1,4 @@
-"""Every number of the scene's own settings: its limits are right to the last digit, and what lies beyond is refused in one line."""
+"""Every number in the scene's settings: its limits are exact, and values beyond them are refused in one line."""
 
 import dataclasses
 import math

@@ -10,10 +10,10 @@ from numba import njit
 from mpm_addon.core.arithmetic import operations as arithmetic
 from mpm_addon.core.arithmetic import symmetric
 from mpm_addon.core.arithmetic.vector import LANE_COUNT, load, store
-from mpm_addon.core.compilation.kernel import teach_generic_functions
+from mpm_addon.core.compilation.kernel import register_generic_functions
 from mpm_addon.core.transfer.table import load_symmetric, store_matrix, store_vector
 
-teach_generic_functions()
+register_generic_functions()
 
 COUNT = 4000
 # that of numpy's eigenvectors in float64

@@ -1,4 +1,4 @@
-"""Teams of threads: every piece runs once, even if threads are late or fail."""
+"""Teams of threads: every piece runs exactly once, even if threads are late or fail."""
 
 import sys
 import threading

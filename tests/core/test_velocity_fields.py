@@ -1,4 +1,4 @@
-"""Bodies with velocity fields of their own, in one place: each meets colliders and is pinned as if it were alone."""
+"""Bodies with separate velocity fields in the same place: each collides and is pinned as if it were alone."""
 
 from types import SimpleNamespace
 from typing import Any

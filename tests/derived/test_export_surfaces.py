@@ -1,4 +1,4 @@
-"""Surfaces for other programs, read back by other people's code."""
+"""Surfaces for other programs, read back by independent code."""
 
 from pathlib import Path
 

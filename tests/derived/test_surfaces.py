@@ -1,4 +1,4 @@
-"""Surfaces made from caches: what they enclose, what they carry, and what `derive` says, resumes and deletes."""
+"""Surfaces made from caches: their volume and attributes, and what `derive` prints, resumes and deletes."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_attributes_are_chosen_by_name(tmp_path: Path, capsys: pytest.CaptureFix
     np.testing.assert_allclose(found.arrays["stress"], 7.0, rtol=1e-3)
     status, _events, words = derive(capsys, tmp_path, "--attributes", "stres")
     assert status == 1
-    assert 'has no attribute "stres" that a surface can take (did you mean "stress"?)' in words
+    assert 'has no attribute "stres" for a surface (did you mean "stress"?)' in words
     assert words.count("\n") == 1
 
 
@@ -243,7 +243,7 @@ def test_a_flat_scene_has_no_surface(tmp_path: Path, capsys: pytest.CaptureFixtu
     write_cache(tmp_path, arrays(block(2)), scene=description(dimension=2))
     status, _events, words = derive(capsys, tmp_path)
     assert status == 1
-    assert "has two dimensions" in words
+    assert "is two-dimensional" in words
 
 
 def test_without_pysplashsurf_one_line_says_so(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_process_that_dies_is_named(tmp_path: Path) -> None:
     )
     told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
     assert (told.returncode, told.stderr.count("\n")) == (1, 1)
-    assert "the process that makes surfaces ended with status 7 (memory allocation failed)" in told.stderr
+    assert "the surface process exited with status 7 (memory allocation failed)" in told.stderr
 
 
 def test_an_answer_that_does_not_fit_into_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +326,7 @@ def test_a_full_disk_is_reported_and_leaves_no_half_file(
     monkeypatch.setattr("mpm_addon.storage.atomic.os.fsync", refuse)
     status, events, words = derive(capsys, tmp_path, *DRAFT)
     assert (status, events[-1]["event"]) == (1, "error")
-    assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free some space or check its permissions.\n")
+    assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free disk space or check its permissions.\n")
     assert not list(tmp_path.rglob("*.partial"))
     monkeypatch.setattr("mpm_addon.derived.job.free_space", lambda _folder: 10)
     assert "do not fit on the disk" in derive(capsys, tmp_path, *DRAFT)[2]

@@ -1,4 +1,4 @@
-"""Jelly on jelly and jelly in water: they touch, slide, rebound and float as separate things."""
+"""Jelly on jelly and jelly in water: they touch, slide, rebound and float as separate bodies."""
 
 import pytest
 

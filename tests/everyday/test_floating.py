@@ -1,4 +1,4 @@
-"""Rigid bodies in water float as deep as they are heavy, and the water stays out of them."""
+"""Rigid bodies in water float at the depth of their weight, and water does not enter them."""
 
 import pytest
 

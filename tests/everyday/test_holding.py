@@ -1,4 +1,4 @@
-"""What should hold, holds."""
+"""Containers hold material."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Resting water presses with the weight of what is above it, whatever holds it."""
+"""Resting water has hydrostatic pressure in any container."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rubber stays whole: bands, hanging strips and rods that fly apart keep to the law; with forces from the current state they do not."""
+"""Rubber stays whole: bands, hanging strips and rods that fly apart follow the law; with forces from the current state, they tear."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Water and sand keep their volume through what artists do to them."""
+"""Water and sand keep their volume in typical scenes."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the fake simulates of a Blender file: data-blocks and their collections, meshes and their attributes, scenes.
+"""The fake's Blender file: data-blocks and their collections, meshes and their attributes, scenes.
 
 Only what tests of the add-on's logic need. Whatever depends on Blender's own computation (evaluation of modifiers, geometry
 nodes, files, rendering) is left to the real bpy.

@@ -1,4 +1,4 @@
-"""What the fake simulates of objects: transforms, evaluated copies, vertex groups, force fields; and keyframes of anything.
+"""The fake's objects: transforms, evaluated copies, vertex groups, force fields, and keyframes of any data.
 
 An evaluated object has the values of its original. Between two keyframes, numbers change linearly.
 """

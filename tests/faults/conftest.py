@@ -1,4 +1,4 @@
-"""How many bakes are killed."""
+"""The number of bakes to kill."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files of a cache that were cut short or changed: found by readers, healed by what they advise, nothing that is good lost."""
+"""Files of a cache that were cut short or changed: readers find the damage, their advice repairs it, and no intact data is lost."""
 
 import random
 import re

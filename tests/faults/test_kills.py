@@ -1,4 +1,4 @@
-"""Bakes that are killed at random moments lose nothing and give the same bytes."""
+"""Bakes killed at random moments lose nothing and produce the same bytes."""
 
 import os
 import subprocess

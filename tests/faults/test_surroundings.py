@@ -1,4 +1,4 @@
-"""What goes wrong around a bake: disks, permissions, other programs, clocks. Said in one line, nothing good is lost, a retry works."""
+"""Problems around a bake: disks, permissions, other programs, clocks. Each is reported in one line, loses no data, and a retry works."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The places inside the writing of files at which something can go wrong, and what goes wrong there."""
+"""The points during file writing at which faults are injected, and the faults."""
 
 import builtins
 import contextlib

@@ -1,4 +1,4 @@
-"""Many wrong files of every format: `python -m tests.fuzz [--format NAME] [--cases N] [--seed S]`."""
+"""Reads many malformed files of every format: `python -m tests.fuzz [--format NAME] [--cases N] [--seed S]`."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""A campaign against one format: many wrong files through the reader that everybody uses, within bounds of memory and time."""
+"""A campaign against one format: many malformed files through the public reader, within bounds of memory and time."""
 
 import contextlib
 import signal

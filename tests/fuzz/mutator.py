@@ -1,4 +1,4 @@
-"""Files made wrong on purpose: bytes of any file, members of archives with right checksums, values of TOML and JSON.
+"""Mutates files: bytes of any file, members of archives with correct checksums, values of TOML and JSON.
 
 Everything is decided by a `random.Random`, so a seed gives the same file again.
 """

@@ -1,4 +1,4 @@
-"""Wrong files of every format are read or refused in one line, within bounds of memory. `make fuzz` reads 10,000 of each."""
+"""Malformed files of every format are read or refused in one line, within bounds of memory. `make fuzz` reads 10,000 of each."""
 
 from pathlib import Path
 

@@ -15,8 +15,8 @@ import pytest
 
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.messages import Message
-from mpm_addon.live import Wishes, write_wishes
-from mpm_addon.live.wishes import WishReader
+from mpm_addon.live import Requests, write_requests
+from mpm_addon.live.requests import RequestReader
 from mpm_addon.storage import open_cache
 
 ROOT = Path(__file__).parents[2]
@@ -44,14 +44,14 @@ strength = -1e-6
 
 
 class Process:
-    """A live simulation, its wishes and its events."""
+    """A live simulation, its requests and its events."""
 
     def __init__(self, folder: Path) -> None:
-        self.cache, self.wishes = folder / "cache", folder / "wishes.json"
+        self.cache, self.requests = folder / "cache", folder / "requests.json"
         (folder / "scene.toml").write_text(SCENE)
         command = [sys.executable, "-m", "mpm_addon", "live", str(folder / "scene.toml"), "--cache", str(self.cache), "--json"]
         self.process = subprocess.Popen(
-            [*command, "--steering", str(self.wishes), "--threads", "1"],
+            [*command, "--steering", str(self.requests), "--threads", "1"],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -59,8 +59,8 @@ class Process:
         )
         self.events: list[dict[str, Any]] = []
 
-    def wish(self, **wishes: Any) -> None:
-        write_wishes(self.wishes, Wishes(**wishes))
+    def request(self, **requests: Any) -> None:
+        write_requests(self.requests, Requests(**requests))
 
     def until(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         """Reads events up to one that is waited for."""
@@ -88,20 +88,20 @@ def live(tmp_path: Path) -> Iterator[Process]:
 
 def test_the_center_of_mass_follows_an_attractor_that_a_script_drags(live: Process) -> None:
     for frame in range(1, 13):
-        live.wish(until=frame, things={"Pull": {"center": [3.0 + 0.1 * frame, 0, 0], "values": {"strength": -6.0}}})
+        live.request(until=frame, things={"Pull": {"center": [3.0 + 0.1 * frame, 0, 0], "values": {"strength": -6.0}}})
         live.until_frame(frame)
     # 6 m/s^2 along x for 11 frames
     assert live.center(12) == pytest.approx([0.5 * 6.0 * (11 / 24.0) ** 2, 0.0, 0.0], rel=0.1, abs=5e-3)
     # it was somewhere else in a second run, in which the hand pulls upward
     for frame in range(1, 13):
-        live.wish(run=2, until=frame, things={"Pull": {"center": [0, 0, 3.0], "values": {"strength": -6.0}}})
+        live.request(run=2, until=frame, things={"Pull": {"center": [0, 0, 3.0], "values": {"strength": -6.0}}})
         live.until_frame(frame, run=2)
     assert live.center(12)[2] > 0.4
     assert open_cache(live.cache).frames == list(range(1, 13))
 
 
 def test_it_simulates_no_farther_than_requested_and_stops_on_request(live: Process) -> None:
-    live.wish(until=3)
+    live.request(until=3)
     live.until_frame(3)
     time.sleep(0.3)
     assert open_cache(live.cache).frames == [1, 2, 3]
@@ -113,7 +113,7 @@ def test_it_simulates_no_farther_than_requested_and_stops_on_request(live: Proce
 
 
 def test_a_wrong_wish_is_reported_once_and_the_rest_continues(live: Process) -> None:
-    live.wish(until=4, things={"Pul": {"center": [0, 0, 0]}, "Pull": {"values": {"strength": -2.0}}})
+    live.request(until=4, things={"Pul": {"center": [0, 0, 0]}, "Pull": {"values": {"strength": -2.0}}})
     warning = live.until(lambda event: event["event"] == "warning")
     assert warning["message"].startswith('"Pul" is not a collider or force of the scene (did you mean "Pull"?)')
     live.until_frame(4)
@@ -122,9 +122,9 @@ def test_a_wrong_wish_is_reported_once_and_the_rest_continues(live: Process) -> 
 
 def test_a_scene_that_is_wrong_is_one_line(live: Process, tmp_path: Path) -> None:
     (tmp_path / "other.toml").write_text(SCENE.replace("0.06", "0.6"))
-    live.wish(until=2)
+    live.request(until=2)
     live.until_frame(2)
-    live.wish(run=2, until=2, scene=str(tmp_path / "other.toml"))
+    live.request(run=2, until=2, scene=str(tmp_path / "other.toml"))
     _, complaint = live.process.communicate(timeout=30)
     assert live.process.returncode == 1
     assert complaint.count("\n") == 1
@@ -142,9 +142,9 @@ def test_a_scene_that_is_wrong_is_one_line(live: Process, tmp_path: Path) -> Non
         ('{"things": {"a": {"values": {"strength": "x"}}}}', "strength is not a number"),
     ],
 )
-def test_wishes_that_are_wrong_are_named(tmp_path: Path, text: str, words: str) -> None:
-    path = tmp_path / "wishes.json"
-    reader = WishReader(path)
+def test_requests_that_are_wrong_are_named(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "requests.json"
+    reader = RequestReader(path)
     assert reader.changed() is None
     path.write_text(text)
     with pytest.raises(SceneError) as error:

@@ -1,4 +1,4 @@
-"""What is seen in a published scene, as numbers: heights, spreads, pieces. Lengths in m, speeds in m/s."""
+"""Measurements of a published scene: heights, spreads, pieces. Lengths in m, speeds in m/s."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The runs of Blazevic 2022: what their figures show, as numbers."""
+"""The runs of Blazevic 2022: measurements of what their figures show."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The runs of Martin Garcia 2020 with two balls: what their figures show, as numbers."""
+"""The runs of Martin Garcia 2020 with two balls: measurements of what their figures show."""
 
 from dataclasses import replace
 

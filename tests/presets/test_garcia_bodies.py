@@ -1,4 +1,4 @@
-"""The runs of Martin Garcia 2020 with cubes, a box, a C or one ball: what their figures show, as numbers."""
+"""The runs of Martin Garcia 2020 with cubes, a box, a C or one ball: measurements of what their figures show."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A block of every material preset falls into a tray: it comes to rest, looks like its name, and a preview predicts the final."""
+"""A block of every material preset falls into a tray: it comes to rest, behaves like its name, and a preview predicts the bake."""
 
 import dataclasses
 import functools

@@ -1,4 +1,4 @@
-"""The runs of Nekic 2011: what their figures show, as numbers."""
+"""The runs of Nekic 2011: measurements of what their figures show."""
 
 from dataclasses import replace
 

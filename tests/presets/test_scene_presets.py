@@ -1,4 +1,4 @@
-"""Every scene preset bakes, and its frames are what must hold in every simulation.
+"""Every scene preset bakes, and its frames satisfy what must hold in any simulation.
 
 On a coarser grid and for the first part of its frames, so that all of them are affordable; `make demo` and the benchmarks take
 scenes as they are.

@@ -1,4 +1,4 @@
-"""A small deterministic simulation in the place of the real one: what storing and baking need of it, in milliseconds.
+"""A small deterministic simulation in place of the real one, with all that storage and bakes need, in milliseconds.
 
 Particles drift with constant velocity; the state is continued from a snapshot exactly. Run as a program it bakes with
 this simulation, so that a test can kill it: `python stand_in.py SCENE CACHE SUBSTEPS SECONDS_PER_SUBSTEP [json]`. While the file

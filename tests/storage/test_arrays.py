@@ -1,4 +1,4 @@
-"""Array files: the same bytes for the same arrays, and no damage goes unseen."""
+"""Array files: the same bytes for the same arrays, and all damage is detected."""
 
 import struct
 import zipfile

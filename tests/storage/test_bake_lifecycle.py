@@ -229,7 +229,7 @@ def test_a_bake_stops_before_the_disk_is_full(scene: Path, cache: Path, monkeypa
     monkeypatch.setattr(limits, "free_space", lambda _folder: free[0])
     events, error = bake_and(scene, cache, at("frame", 3, lambda: free.__setitem__(0, 1000)))
     assert isinstance(error, Stopped) and error.reason == "disk"
-    assert f"the disk of {cache} is full (a frame needs up to" in str(error)
+    assert f"the disk of {cache} filled up (a frame needs up to" in str(error)
     assert open_cache(cache).frames == [1, 2, 3]
     free[0] = 10**9
     assert bake_here(scene, cache)[0]["resumed_from"] == 3

@@ -198,7 +198,7 @@ def test_changed_cache_settings_are_reported_every_time(tmp_path: Path) -> None:
     other = write_small_scene(tmp_path / "other")
     for _ in range(2):
         told = [event["message"] for event in bake_here(other, tmp_path / "cache") if event.get("topic") == "settings"]
-        assert told == ["its frames were cached with other settings (precision exact) and are kept; bake again with --restart."]
+        assert told == ["its frames were cached with different settings (precision exact) and are kept; bake again with --restart."]
     assert open_cache(tmp_path / "cache").manifest["precision"] == "exact"
 
 

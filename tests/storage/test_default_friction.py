@@ -1,4 +1,4 @@
-"""Friction in scene files: what is not given stays so, and the sides of a box take what the box says."""
+"""Friction in scene files: unset values stay unset, and the sides of a box inherit the box's values."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""How arrays become bytes and arrays again: exact ones to the bit, rounded ones within what is promised."""
+"""Encoding and decoding of arrays: exact ones to the bit, rounded ones within the documented error."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Exports, read back by other people's code or by hand from the format's description."""
+"""Exports, read back by independent code or by hand from the format's specification."""
 
 import zlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Optional packages are only required by the files that need them, and then refused in one line with the remedy."""
+"""Optional packages are required only for the files that need them; without them, one line names the remedy."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Overviews of a cache that is watched."""
+"""Overviews of a watched cache."""
 
 import dataclasses
 import json

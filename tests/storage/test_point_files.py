@@ -1,4 +1,4 @@
-"""Clouds of points for emitters: what the exports of a frame write comes back, and so do files of other programs."""
+"""Point clouds for emitters: exports of a frame can be read back, and so can files of other programs."""
 
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def test_a_ply_of_another_program_brings_velocity_and_volume(tmp_path: Path) -> 
         (
             "a.ply",
             b"ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\nproperty float z\nend_header\n",
-            "0 in number",
+            "contains no points",
         ),
         ("a.obj", b"v 1 2 nonsense\n", "is damaged or not an OBJ mesh"),
         ("a.obj", b"v 1 2 nan\n", "not a finite number"),

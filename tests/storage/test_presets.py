@@ -1,4 +1,4 @@
-"""Presets: every one is complete, honest about its source, and lies where the installed package looks too."""
+"""Presets: each is complete, states its source, and is in a folder that the installed package also finds."""
 
 import dataclasses
 import math
@@ -26,6 +26,22 @@ def test_a_material_says_what_it_is_and_where_its_numbers_come_from(name: str) -
     assert len(preset.source) > 30
     assert preset.law == load_material_preset(name)
     assert 50 <= preset.law.density <= 20000
+
+
+def test_snow_presets_have_randomness_and_published_scenes_have_none() -> None:
+    snow = [material_preset(name) for name in material_preset_names() if material_preset(name).law.name == "snow"]
+    assert len(snow) == 4 and all(preset.randomness.strength >= 1.0 for preset in snow)
+    published = [path for name, path in scene_preset_folders().items() if name.startswith(("blazevic", "garcia", "nekic"))]
+    emitters = [emitter for folder in published for emitter in read_scene(folder).emitters]
+    assert len(emitters) > 20 and not any(emitter.randomness.amounts for emitter in emitters)
+
+
+def test_randomness_of_a_factor_that_the_law_does_not_have_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "snow.toml"
+    text = (presets_folder() / "materials" / "snow.toml").read_text(encoding="utf-8")
+    file.write_text(text.replace("strength = 1.5", "friction = 1.5"), encoding="utf-8")
+    with pytest.raises(PresetError, match=r'^Material preset "snow": its randomness of friction is 1\.5, but the law "snow"'):
+        read_material_preset(file)
 
 
 def test_snow_presets_differ_as_their_names_say() -> None:

@@ -1,4 +1,4 @@
-"""A cache at fractional frames: what is baked as it is, what is not between its neighbors."""
+"""A cache at fractional frames: cached frames unchanged, others interpolated between their neighbors."""
 
 from pathlib import Path
 

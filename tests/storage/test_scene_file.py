@@ -1,13 +1,16 @@
 """Reading scene files: what they mean, and one clear line for every mistake."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mpm_addon.core.errors import MpmError, PresetError
+from mpm_addon.core.errors import MpmError, PresetError, SceneError
 from mpm_addon.core.geometry.shapes import Box, Mesh, Plane, Points, Sphere
+from mpm_addon.core.scene.randomness import UNIFORM, Randomness
 from mpm_addon.storage import load_material_preset, read_scene, scene_hash, write_scene
+from mpm_addon.storage.presets import material_preset
 
 SCENE = """
 schema = 1
@@ -197,7 +200,7 @@ def test_a_motion_comes_from_its_file(folder: Path) -> None:
         ("radius = 0.2", "radius = 0.01", "0.05 m is larger than the object (0.02 m); use at most 0.01 m."),
         ('shape = { kind = "sphere", radius = 0.2 }', "", 'Emitter "Ball": shape is missing'),
         ('{ kind = "sphere", radius = 0.2 }', '"sphere"', "Emitter \"Ball\": shape 'sphere' is not a table"),
-        ("[[colliders]]", "[colliders]", "colliders: not a list of tables; begin each with [[colliders]]."),
+        ("[[colliders]]", "[colliders]", "colliders: is not a list of tables; begin each with [[colliders]]."),
         ('material = "snow"', "", 'Emitter "Ball": material None is not allowed'),
         ('law = "water"', 'law = "water"\npreset = "water"', 'Material "water": it needs either a law'),
         ('{ kind = "sphere", radius = 0.2 }', '{ kind = "plane" }', "has no inside to fill"),
@@ -292,3 +295,27 @@ def test_reading_loads_neither_numba_nor_blender() -> None:
 
     code = "import sys, mpm_addon.storage, mpm_addon.cli, mpm_addon.bake;print(sorted({'numba', 'llvmlite', 'bpy'} & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_randomness_comes_from_the_preset_and_a_file_changes_it(tmp_path: Path) -> None:
+    text = """
+schema = 1
+[solver]
+grid_spacing = 0.1
+[materials.packed]
+preset = "snow"
+density = 300
+[materials.plain]
+law = "snow"
+"""
+    emitters = "[[emitters]]\n" + 'material = "{}"\n{}\nshape = {{ kind = "sphere", radius = 0.5 }}\n'
+    path = tmp_path / "scene.toml"
+    own = "randomness = { strength = 0.5, seed = 7 }"
+    path.write_text(text + "".join(emitters.format(*each) for each in (("packed", ""), ("packed", own), ("plain", ""), ("plain", own))))
+    found = [emitter.randomness for emitter in read_scene(path).emitters]
+    preset = material_preset("snow").randomness
+    assert preset.amounts
+    assert found == [preset, replace(preset, strength=0.5, seed=7), UNIFORM, Randomness(strength=0.5, seed=7)]
+    path.write_text(text + emitters.format("packed", "randomness = { strenght = 0.5 }"))
+    with pytest.raises(SceneError, match=r'^Emitter "emitter_1", randomness: unknown key "strenght" \(did you mean "strength"\?\)'):
+        read_scene(path)

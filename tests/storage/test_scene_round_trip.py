@@ -1,4 +1,4 @@
-"""Any scene that can be described reads back equal; hashes are alike only for scenes that mean the same."""
+"""Any scene that can be described reads back equal; hashes are equal only for equivalent scenes."""
 
 import dataclasses
 import tempfile

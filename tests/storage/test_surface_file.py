@@ -1,4 +1,4 @@
-"""Surface files: meshes come back as they were, within what is promised, and wrong files are refused."""
+"""Surface files: meshes are read back within the documented error, and malformed files are refused."""
 
 import random
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Takes: continuing after any frame with other settings, and what happens to existing frames."""
+"""Takes: resuming after any frame with other settings, and what happens to existing frames."""
 
 from pathlib import Path
 
@@ -90,7 +90,7 @@ def test_a_restart_removes_all_takes(cache: Path, other: Path) -> None:
 
 
 def test_a_frame_that_is_not_there_is_named(cache: Path, other: Path, tmp_path: Path) -> None:
-    with pytest.raises(CacheError, match="cannot continue after frame 9, which is not cached; use one from 1 to 6"):
+    with pytest.raises(CacheError, match="cannot resume after frame 9, which is not cached; use one from 1 to 6"):
         bake_here(other, cache, from_frame=9)
     with pytest.raises(CacheError, match="contains no cache"):
         bake_here(other, tmp_path / "nowhere", from_frame=2)

@@ -1,4 +1,4 @@
-"""Presets of users: safe names, whole files, nothing but data, and limits on what is read."""
+"""User presets: safe names, complete files, only data, and limits on what is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grids of variations: what they mean, and one clear line for every mistake."""
+"""Grids of variants: their meaning, and one clear line for every mistake."""
 
 import itertools
 import math
@@ -53,7 +53,7 @@ def test_a_range_with_log_has_even_ratios_and_its_own_ends() -> None:
         ("solver.seed=a:b:3", "a:b:3 is not a range"),
         ("solver.seed=1:2:1", "the count 1 is not allowed"),
         ("solver.seed=1:2:999999999999", "the count 999999999999 is not allowed; use 2 to 1000"),
-        ("solver.seed=0:2:log:3", "needs two ends above 0"),
+        ("solver.seed=0:2:log:3", "needs both ends above 0"),
     ],
 )
 def test_odd_words_are_refused_in_one_line(text: str, words: str) -> None:

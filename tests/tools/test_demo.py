@@ -1,4 +1,4 @@
-"""The demo runs its scripts in a Blender of their own, and puts its pictures together."""
+"""The demo runs its scripts in an isolated Blender, and combines its pictures."""
 
 import importlib
 from pathlib import Path

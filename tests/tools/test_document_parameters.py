@@ -1,4 +1,4 @@
-"""The page of the materials says what the laws declare."""
+"""The page of materials matches the declarations of the laws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents: pages that Sphinx accepts, links that lead somewhere, and messages that the source says."""
+"""The documents: pages that Sphinx accepts, links that resolve, and messages that exist in the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding a Python: what is on the PATH may be a shim that fails, so only what runs is believed."""
+"""Finding a Python: a name on the PATH may be a shim that fails, so every candidate is tried."""
 
 from __future__ import annotations
 

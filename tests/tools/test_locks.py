@@ -1,4 +1,4 @@
-"""The locks: complete, checkable, and without the address of any registry."""
+"""The locks: complete, verifiable, and without the address of a registry."""
 
 from __future__ import annotations
 

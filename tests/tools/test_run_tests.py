@@ -1,4 +1,4 @@
-"""Which tests a group runs."""
+"""The tests of each group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Setup installs what is missing, or says in one line who has to do what."""
+"""Setup installs what is missing, or says in one line what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws once more, in plain numpy and for any dimension: what the project's own are compared with.
+"""Reference implementations of the laws in plain numpy, for any dimension.
 
 Nothing here is shared with the project: rotations and logarithms come from eigenvectors of F F^T and F^T F, energies are
 functions of tensors instead of stretches, and flow rules are solved by bisection.

@@ -1,4 +1,4 @@
-"""Waves along a bar: stiffness, inertia and how fast the error falls with the grid spacing."""
+"""Waves along a bar: stiffness, inertia and the order of convergence with the grid spacing."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bending: a clamped beam's first frequency, and how far it sags under its weight."""
+"""Bending: a clamped beam's first natural frequency, and its deflection under its weight."""
 
 import csv
 from pathlib import Path

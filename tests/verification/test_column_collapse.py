@@ -1,4 +1,4 @@
-"""Collapsing columns of sand against experiments: how far they run, and that they come to rest."""
+"""Collapsing columns of sand against experiments: their runout, and that they come to rest."""
 
 import numpy as np
 import pytest

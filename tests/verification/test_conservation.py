@@ -1,4 +1,4 @@
-"""Mass and momentum of bodies of every law that meet in one grid, with both splines and all transfers."""
+"""Mass and momentum of colliding bodies of every law on one grid, with both splines and all transfers."""
 
 import numpy as np
 import pytest

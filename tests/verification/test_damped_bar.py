@@ -1,4 +1,4 @@
-"""Damping in real units: a bar's swing decays as Kelvin and Voigt's model says, exp(-damping_time omega^2 t / 2), at any grid spacing."""
+"""Damping in real units: a bar's vibration decays as in the Kelvin-Voigt model, exp(-damping_time omega^2 t / 2), at any grid spacing."""
 
 import numpy as np
 import pytest

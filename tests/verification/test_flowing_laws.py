@@ -1,4 +1,4 @@
-"""Check 3 for matter that flows at a yield stress: von Mises (Simo and Hughes 1998, box 3.1) and Herschel-Bulkley (Yue et al. 2015)."""
+"""Check 3 for materials with a yield stress: von Mises (Simo and Hughes 1998, box 3.1) and Herschel-Bulkley (Yue et al. 2015)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Water at rest: it bears its own weight, and keeps its volume."""
+"""Water at rest supports its own weight and keeps its volume."""
 
 import pytest
 

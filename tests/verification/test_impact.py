@@ -1,4 +1,4 @@
-"""Elastic balls: what a collision keeps."""
+"""Elastic balls: what a collision conserves."""
 
 import numpy as np
 import pytest

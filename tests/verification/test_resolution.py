@@ -1,4 +1,4 @@
-"""A preview predicts the bake: with the same stiffness and friction, half the grid spacing gives nearly the same."""
+"""A preview predicts the bake: with the same stiffness and friction, half the grid spacing gives nearly the same result."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rigid bodies: closed forms without matter, what they and matter conserve together, and where they come to rest."""
+"""Rigid bodies: closed forms without material, conservation together with material, and where they come to rest."""
 
 import dataclasses
 

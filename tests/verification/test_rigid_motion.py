@@ -1,4 +1,4 @@
-"""Free fall, spin and drift: what a body without walls must keep."""
+"""Free fall, spin and drift: conservation for a body without walls."""
 
 import numpy as np
 import pytest

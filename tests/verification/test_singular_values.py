@@ -9,10 +9,10 @@ from numba import njit
 
 from mpm_addon.core.arithmetic import linalg
 from mpm_addon.core.arithmetic.vector import LANE_COUNT
-from mpm_addon.core.compilation.kernel import teach_generic_functions
+from mpm_addon.core.compilation.kernel import register_generic_functions
 from mpm_addon.core.transfer.table import load_matrix, store_matrix, store_vector
 
-teach_generic_functions()
+register_generic_functions()
 
 PRECISIONS = pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 1e-5)])
 

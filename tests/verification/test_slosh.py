@@ -1,4 +1,4 @@
-"""Water that sloshes in a box keeps its period and dies down slowly."""
+"""Water that sloshes in a box keeps its period and decays slowly."""
 
 import pytest
 

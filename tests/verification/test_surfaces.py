@@ -1,4 +1,4 @@
-"""What a collider's surface holds: solids that rest on slip and sticky planes do not lift off, and hard impacts rebound from both."""
+"""Surface types of colliders: solids that rest on slip and sticky planes do not lift off, and hard impacts rebound from both."""
 
 from functools import lru_cache
 

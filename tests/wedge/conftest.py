@@ -1,4 +1,4 @@
-"""A small scene, and wedges of it baked with the stand-in simulation: processes of their own, in milliseconds each."""
+"""A small scene, and wedges of it baked with the stand-in simulation, in separate processes, in milliseconds each."""
 
 import json
 import os

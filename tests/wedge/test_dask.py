@@ -1,4 +1,4 @@
-"""Wedges on a Dask cluster, which LocalCluster starts with workers in processes of their own."""
+"""Wedges on a Dask cluster, which LocalCluster starts with workers in separate processes."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The index of a wedge: it grows, keeps what it knows, and lets nothing out of its folder."""
+"""The index of a wedge: it grows, keeps existing entries, and no path leaves its folder."""
 
 import json
 from pathlib import Path

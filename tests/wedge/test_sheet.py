@@ -1,4 +1,4 @@
-"""The contact sheet: what a tile shows, and where it is."""
+"""The contact sheet: the contents and positions of tiles."""
 
 from pathlib import Path
 from typing import Any

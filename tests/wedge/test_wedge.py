@@ -1,4 +1,4 @@
-"""Wedges on this computer: every variant is baked once, however often it is stopped, and one that fails harms no other."""
+"""Wedges on this computer: every variant is baked once, even after several stops, and a failing variant does not affect others."""
 
 import json
 import os

@@ -26,7 +26,7 @@ SETTLING_SECONDS = 0.6
 
 
 class WindowError(Exception):
-    """Blender did not start, or a script in it failed; the message holds what it said."""
+    """Blender did not start, or a script in it failed; the message contains its output."""
 
 
 class Window:
@@ -37,11 +37,11 @@ class Window:
         self.size = size
         self.folder = place.shared / f"{name}-{place.blender}"
         self._display = ""
-        # The screen and Blender, in the order in which they were started.
+        # The processes of the screen and of Blender, in starting order.
         self._processes: list[subprocess.Popen[bytes]] = []
 
     def start(self, *arguments: str) -> None:
-        """Starts the screen and Blender, and waits until its main loop runs. Raises WindowError."""
+        """Starts the screen and Blender, and waits for its main loop. Raises WindowError."""
         for name in ("scripts", "screen", "runtime"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
             (self.folder / name).mkdir(parents=True)
@@ -62,20 +62,20 @@ class Window:
 
     @property
     def log(self) -> Path:
-        """What Blender writes to its console."""
+        """The file with Blender's console output."""
         return self.folder / "console.txt"
 
     def console(self) -> str:
-        """Returns what Blender has written to its console."""
+        """Returns Blender's console output."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     @property
     def home(self) -> Path:
-        """The user's folder. All windows of a place share it, so that what one bake compiled serves all."""
+        """The user's folder. All windows of a place share it, so that kernels are compiled once."""
         return self.place.shared / f"home-{self.place.blender}"
 
     def inside(self, path: Path) -> str:
-        """Returns what a path in this window's folder is called for Blender."""
+        """Returns a path in this window's folder as Blender sees it."""
         return self.place.inside(path)
 
     def command_line(self, *arguments: str, limit: float = ANSWER_SECONDS) -> str:
@@ -127,7 +127,7 @@ class Window:
             time.sleep(0.1)
 
     def mouse(self, *words: str) -> None:
-        """Runs xdotool with these words: "mousemove", "10", "20", or "key", "shift+a"."""
+        """Runs xdotool with these arguments: "mousemove", "10", "20", or "key", "shift+a"."""
         subprocess.run(self._command("xdotool", *words), check=True)
 
     def move(self, x: int, y: int) -> None:
@@ -143,7 +143,7 @@ class Window:
         self.mouse("key", "--delay", "60", *keys)
 
     def find_button(self, call: str, editor: str = "VIEW_3D", region: str = "UI") -> tuple[int, int]:
-        """Returns where the button of an operator is. Raises WindowError where no such button is shown."""
+        """Returns the position of an operator's button. Raises WindowError if no such button is shown."""
         found = self.run(f"result = find_button({call!r}, {editor!r}, {region!r})")
         if not found:
             raise WindowError(f"no button that calls {call!r} in {editor} {region}")
@@ -154,18 +154,18 @@ class Window:
         self.click(*self.find_button(call, editor, region))
 
     def picture(self) -> Image.Image:
-        """Returns what is on the screen now."""
+        """Returns the current picture of the screen."""
         return read_screen(self.folder / "screen" / "Xvfb_screen0")
 
     def screenshot(self, path: Path) -> Path:
-        """Writes what is on the screen as a PNG."""
+        """Writes the current picture of the screen as a PNG."""
         time.sleep(SETTLING_SECONDS)
         path.parent.mkdir(parents=True, exist_ok=True)
         self.picture().save(path, optimize=True)
         return path
 
     def close(self) -> bool:
-        """Ends Blender as its menu does; returns whether it ended by itself."""
+        """Quits Blender as its menu does; returns whether it ended by itself."""
         with contextlib.suppress(WindowError):
             self.run("bpy.app.timers.register(lambda: bpy.ops.wm.quit_blender() and None, first_interval=0.2)")
         end = time.monotonic() + END_SECONDS
@@ -176,7 +176,7 @@ class Window:
         return has_ended
 
     def stop(self) -> None:
-        """Ends what was started, whatever its state."""
+        """Ends all started processes, whatever their state."""
         for process in reversed(self._processes):
             process.terminate()
             try:
@@ -185,7 +185,7 @@ class Window:
                 process.kill()
                 process.wait()
         self._processes.clear()
-        # a bake survives a Blender that ends suddenly
+        # a bake survives a crash of Blender
         for number in _processes_with(f"MPM_GUI_RUN={self.place.inside(self.folder)}"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
@@ -224,7 +224,7 @@ def _processes_with(variable: str) -> list[int]:
     """Processes of this machine that have an environment variable, as "NAME=value"."""
     found: list[int] = []
     for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+        with contextlib.suppress(OSError):  # it has ended, or belongs to another user
             if f"{variable}\0".encode() in (folder / "environ").read_bytes():
                 found.append(int(folder.name))
     return found

@@ -1,7 +1,7 @@
 """Runs inside a Blender that `blender.py` started: executes the scripts that appear in a folder, on the main thread.
 
 Timers have no window, so scripts get the first one. The answer to a script NAME.py is NAME.json: {"result": what it assigned to
-`result`, "printed": ..., "error": a traceback or ""}. If `result` is a generator, it is resumed at each look, so that a script can let
+`result`, "printed": ..., "error": a traceback or ""}. If `result` is a generator, it is resumed at each call, so that a script can let
 Blender handle events in between.
 """
 
@@ -21,7 +21,7 @@ INTERVAL = 0.03
 CONTEXT: Any = bpy.context
 
 _names: dict[str, Any] = {"bpy": bpy}
-# The running script: its name, the rest of it, and what it printed.
+# The running script: its name, its remaining steps, and its output.
 _under_way: list[tuple[str, Generator[None, None, Any], io.StringIO]] = []
 
 

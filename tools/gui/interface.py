@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-# How many times Blender handles events before it knows the button under a mouse that moved.
+# Number of times Blender handles events before it knows the button under the moved mouse.
 SETTLING = 2
 CONTEXT: Any = bpy.context
 
@@ -32,7 +32,7 @@ def region_of(kind: str, region_type: str = "WINDOW") -> tuple[Any, Any, Any]:
 
 
 def within(kind: str, region_type: str = "WINDOW") -> Any:
-    """Returns the context of an editor, as bpy.ops want it."""
+    """Returns the context of an editor, for bpy.ops."""
     window, area, region = region_of(kind, region_type)
     return CONTEXT.temp_override(window=window, screen=window.screen, area=area, region=region)
 
@@ -44,7 +44,7 @@ def box(kind: str, region_type: str = "WINDOW") -> list[int]:
 
 
 def show_sidebar(category: str) -> Generator[None, None, list[int]]:
-    """Opens the viewport's sidebar at a tab and returns its box. The tab can only be chosen once the sidebar has been drawn."""
+    """Opens the viewport's sidebar at a tab and returns its box. The tab can be set only after the sidebar has been drawn."""
     _, area, region = region_of("VIEW_3D", "UI")
     area.spaces.active.show_region_ui = True
     for _ in range(100):
@@ -64,7 +64,7 @@ def show_sidebar(category: str) -> Generator[None, None, list[int]]:
 
 
 def show_properties(tab: str) -> Generator[None, None, list[int]]:
-    """Turns the properties editor to a tab, such as "PHYSICS", and returns its box."""
+    """Switches the properties editor to a tab, such as "PHYSICS", and returns its box."""
     _, area = area_of("PROPERTIES")
     area.spaces.active.context = tab
     area.tag_redraw()
@@ -111,7 +111,7 @@ def _below(window: Any, x: int, y: int, kind: str, region_type: str) -> Generato
 
 
 def _middle(window: Any, x: int, y: int, call: str, kind: str, region_type: str) -> Generator[None, None, list[int]]:
-    """From the upper edge of a button to its middle."""
+    """The distance from the upper edge of a button to its center."""
     lowest = y
     while call in (yield from _below(window, x, lowest - 3, kind, region_type)):
         lowest -= 3

@@ -1,4 +1,4 @@
-"""Finds entries of an open menu by mouse: Blender does not say where menus are, but changes of the picture and Ctrl+C on an entry do."""
+"""Finds entries of an open menu by mouse. Blender does not report where menus are, but changes of the picture and Ctrl+C on an entry do."""
 
 import time
 
@@ -7,14 +7,14 @@ from PIL import Image, ImageChops
 
 from tools.gui.blender import Window, WindowError
 
-# Of a menu's entries, at an interface scale of 1.
+# Height of a menu entry [pixels] at an interface scale of 1.
 ROW = 20
 _MARGIN = 8
 # Seconds until a menu must be open, and until the mouse on an entry has opened its submenu.
 _PATIENCE = 10.0
 _OPENING = 0.6
 _DEEPEST = 3
-# The share of a line of pixels that a menu changes at least; some letters may look the same.
+# The minimum fraction of a line of pixels that a menu changes.
 _MOST = 0.5
 
 Box = tuple[int, int, int, int]
@@ -55,7 +55,7 @@ def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, in
 
 
 def find_entry(window: Window, menu: Box, call: str) -> list[Box]:
-    """Goes with the mouse through a menu, from the last entry up, and through its submenus, until it is on the entry of an operator.
+    """Moves the mouse through a menu, from the last entry up, and through its submenus, until it is on the entry of an operator.
 
     Args:
         menu: the box of the menu that is open.
@@ -79,7 +79,7 @@ def _find(window: Window, menu: Box, call: str, depth: int) -> list[Box]:
     x = (left + right) // 2
     alone = window.picture()
     rows = range(top + ROW // 2, bottom - _MARGIN, ROW // 2)
-    # what extensions add is at the end of Blender's menus
+    # extensions add their entries at the end of Blender's menus
     for y in reversed(rows) if depth == 1 else rows:
         window.run('CONTEXT.window_manager.clipboard = ""')
         _come_to(window, x, y)
@@ -99,7 +99,7 @@ def _find(window: Window, menu: Box, call: str, depth: int) -> list[Box]:
 
 
 def _come_to(window: Window, x: int, y: int) -> None:
-    """Moves the mouse to an entry in small steps away from the submenus: a leap might be on its way to an open one, which keeps it open."""
+    """Moves the mouse to an entry in small steps: Blender keeps a submenu open if the mouse seems to be heading for it."""
     steps = [word for away in (6, 4, 2, 0) for word in ("mousemove", str(x + away), str(y), "sleep", "0.05")]
     window.mouse(*steps, "sleep", "0.1")
 

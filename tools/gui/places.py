@@ -1,6 +1,6 @@
-"""Where the windows' Blenders are: folders with a Debian of their own that hold a desktop Blender, or the machine's own.
+"""Finds desktop Blenders: in folders with a separate Debian, or installed on this machine.
 
-Runs before any environment exists: the standard library alone.
+Runs before any environment exists, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from tools.environments import output_of
 
 FOLDER = Path(os.environ.get("MPM_GUI_FOLDER", Path.home() / ".cache" / "mpm_addon" / "gui"))
-# What a folder of ours is called inside its root.
+# The path of the shared folder inside a root.
 SHARED_INSIDE = "/gui"
 PROGRAMS = ("blender", "Xvfb", "xdotool")
 FINISHED = ".mpm_gui_finished"
 _SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-# Runs a command in a root with mounts that no other process sees; they go with it.
+# Runs a command in a root with mounts that only this command sees.
 _ENTER = """
 set -e
 mount -t proc proc "$ROOT/proc"
@@ -38,7 +38,7 @@ class Place:
 
     Attributes:
         blender: its version, as "5.2".
-        root: the folder of the Debian that it lives in; None for the machine's own.
+        root: the folder of its Debian; None for this machine's own Blender.
     """
 
     blender: str
@@ -50,7 +50,7 @@ class Place:
         return FOLDER / "shared"
 
     def inside(self, path: Path) -> str:
-        """Returns what a path in the shared folder is called for programs of this place."""
+        """Returns a path in the shared folder as programs of this place see it."""
         return str(path) if self.root is None else f"{SHARED_INSIDE}/{path.relative_to(self.shared)}"
 
     def command(self, *words: str, variables: dict[str, str] | None = None) -> list[str]:
@@ -65,17 +65,17 @@ class Place:
         return ["env", *places, *enter, *basics, *assigned, *words]
 
 
-# Blender's version and the Debian that has it.
+# Blender's version and the Debian suite that has it.
 SUITES = {"5.2": "sid", "4.3": "trixie"}
 
 
 def root_of(suite: str) -> Path:
-    """Returns where the root of a Debian suite is made."""
+    """Returns the folder for the root of a Debian suite."""
     return FOLDER / "roots" / suite
 
 
 def find(blender: str) -> Place | None:
-    """Returns the place of a Blender version ("5.2"): a root that was prepared, else the machine's own where it has that version."""
+    """Returns the place of a Blender version ("5.2"): a prepared root, otherwise this machine's own Blender if it has that version."""
     suite = SUITES.get(blender)
     if suite is not None and (root_of(suite) / FINISHED).is_file():
         return Place(blender, root_of(suite))
@@ -85,7 +85,7 @@ def find(blender: str) -> Place | None:
 
 
 def how_to_get(blender: str) -> str:
-    """Returns one line that says what to do where a Blender is missing."""
+    """Returns one line that says how to get a missing Blender."""
     return (
         f"no desktop Blender {blender} with Xvfb and xdotool: install these three, or run"
         f" `python -m tools.gui.prepare {blender}` as root on a Debian (3 minutes, 1.7 GB in {FOLDER})"

@@ -1,7 +1,7 @@
-"""Makes the folders that hold a desktop Blender with a screen in memory, from the Debian archive that this machine is set up with.
+"""Makes folders with a desktop Blender and a virtual screen, from the Debian archive that this machine uses.
 
-A folder is a small Debian of its own (Blender 5.2 is in sid, 4.3 in trixie); nothing of the machine is changed, but debootstrap
-is installed where it is missing. Takes some minutes and 1.7 GB a Blender, and needs root.
+A folder is a small Debian of its own (Blender 5.2 is in sid, 4.3 in trixie); the machine itself is not changed, except that
+debootstrap is installed if it is missing. Takes a few minutes and 1.7 GB per Blender, and requires root.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ PACKAGES = (
     *("blender", "xvfb", "xauth", "xdotool", "xkb-data", "fonts-dejavu-core", "python3-numpy", "python3-requests"),
     *("libgl1-mesa-dri", "libegl-mesa0", "libgl1", "libegl1", "libglx-mesa0"),
 )
-# What Blender's own add-ons of sid import beside that.
+# Additional imports of Blender's own add-ons in sid.
 MORE_PACKAGES = {"sid": ("python3-cattr", "python3-zstandard"), "trixie": ()}
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-# Services of the packages are not to be started.
+# Prevents services of the packages from starting.
 _POLICY = "#!/bin/sh\nexit 101\n"
 
 
@@ -52,7 +52,7 @@ def prepare(suite: str) -> None:
     if not shutil.which("debootstrap"):
         subprocess.run(["apt-get", "install", "-y", "-q", "--no-install-recommends", "debootstrap"], check=True)
     root = root_of(suite)
-    # its mounts went with the processes that made them
+    # its mounts ended with the processes that made them
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     print(f"prepare: {suite} into {root} ...", flush=True)
@@ -73,7 +73,7 @@ def prepare(suite: str) -> None:
 
 
 def mirror() -> str:
-    """Returns the address of the Debian archive that apt uses here. Raises PrepareError where there is none."""
+    """Returns the address of the Debian archive that apt uses here. Raises PrepareError if there is none."""
     listed = ["apt-get", "indextargets", "--format", "$(SITE) $(REPO_URI) $(COMPONENT)", "Created-By: Packages"]
     for line in subprocess.run(listed, capture_output=True, text=True, check=True).stdout.splitlines():
         _, address, component = line.split()

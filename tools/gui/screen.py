@@ -1,4 +1,4 @@
-"""The screen in memory: Xvfb writes it into a file in the format of xwd, which is read here without another program."""
+"""Reads the virtual screen, which Xvfb writes to a file in xwd format."""
 
 import struct
 from pathlib import Path
@@ -9,7 +9,7 @@ _HEADER = struct.Struct(">25I")
 
 
 def read_screen(path: Path) -> Image.Image:
-    """Returns the picture in an xwd file of 32 bits a pixel. Raises ValueError where it is another."""
+    """Returns the picture in an xwd file of 32 bits a pixel. Raises ValueError for other formats."""
     content = path.read_bytes()
     fields = _HEADER.unpack_from(content)
     header_size, version, width, height = fields[0], fields[1], fields[4], fields[5]

@@ -1,6 +1,6 @@
 """What the panel shows of a bake: turns facts into a state with a headline, details and buttons. Draws nothing.
 
-Every state has a way out: it offers at least one button for the next step, or it ends by itself within a second.
+Every state offers at least one button for the next step, or ends by itself within a second.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ class Progress(NamedTuple):
 
     Attributes:
         state: one of `LIVE`.
-        fraction: the part that is done, 0 to 1.
+        fraction: progress, 0 to 1.
         event: its latest numbers: frame, substeps, particles, seconds_per_frame, eta_seconds, done, total; any of them may be missing.
         where: computer and process, if the bake is not this Blender's.
         is_asked_to_pause: whether it is paused, or will pause.
@@ -182,7 +182,7 @@ def _state_view(facts: Facts) -> BakeView:
 
 def _running(facts: Facts, progress: Progress) -> BakeView:
     event, state = progress.event, progress.state
-    percent = f"{100.0 * progress.fraction:.0f} %"
+    percent = f"{100.0 * progress.fraction:.0f}%"
     headlines = {
         State.READING: f"Preparing {percent}",
         State.PREPARING: "Preparing",

@@ -39,7 +39,7 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
         raise MpmError(f"Blender could not be started again ({error.strerror})", "check the installation") from error
     if done.returncode != 0:
         words = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
-        raise MpmError(f"Blender ended with status {done.returncode} while it worked on the copy: {words}")
+        raise MpmError(f"Blender exited with status {done.returncode} while processing the copy: {words}")
     return done.stdout
 
 

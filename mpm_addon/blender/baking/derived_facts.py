@@ -1,4 +1,4 @@
-"""Which frames of a cache have derived data, cheaply enough for every redraw."""
+"""Finds out which frames of a cache have derived data, cheaply enough for every redraw."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ NOTHING = Facts(0, 0, 0, 0)
 
 @dataclass
 class KnownDerived(OfFile):
-    """The last answer about each kind and cache, with what it depends on; and what each file was made from, with the file's stamp."""
+    """The last answer about each kind and cache, with what it depends on; and the origin of each file, with the file's stamp."""
 
     by_folder: dict[tuple[str, Path], tuple[tuple[object, ...], Facts]] = field(default_factory=dict)
     origins: dict[Path, tuple[tuple[int, int], Origin]] = field(default_factory=dict)
@@ -57,12 +57,12 @@ def facts_of(scene: BlenderScene, kind: str = SURFACE) -> Facts:
 
 
 def _hash(scene: BlenderScene, kind: str, folder: Path) -> str:
-    """The hash of the settings; "" if there is nothing to make, so that what there is counts as outdated. Raises SceneError."""
+    """The hash of the settings; "" if there is nothing to make, so that existing files count as outdated. Raises SceneError."""
     return "" if kind == SKIN and not displayed_as_mesh(scene, folder) else settings_of(scene, kind, folder).hash
 
 
 def _origin(path: Path, kind: str) -> Origin:
-    """What a file was made from. Raises as `read_origin`."""
+    """The origin in a file. Raises as `read_origin`."""
     status, known = path.stat(), runtime.of(KnownDerived).origins
     stamp = (status.st_mtime_ns, status.st_size)
     if path not in known or known[path][0] != stamp:

@@ -1,7 +1,7 @@
 """The processes that make derived data: started for one cache, followed, stopped; and their results in the file. One of each kind."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,12 +15,13 @@ from ...storage.take import KINDS, SKIN, SURFACE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.redrawing import redraw
-from ..host.runtime import OfFile, OfSession, runtime
+from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..playback import particle_objects, surface_objects
 from ..settings import paths
 from ..settings.surface_settings import settings_of
 from . import skinning
+from .running import Running
 from .worker import Event, Worker, derive_command, ending
 
 _POLL_SECONDS = 0.05
@@ -40,10 +41,10 @@ class DerivedSession:
     Attributes:
         kind: what it makes, one of `take.KINDS`.
         folder: the cache.
-        follows: whether it goes on with the frames that a running bake adds.
-        done, total: frames that have it, of all cached ones.
-        seconds_left: the expected time [s]; None while unknown.
-        size: the expected bytes of what was missing at first; None while unknown.
+        follows: whether it also processes the frames that a running bake adds.
+        done, total: finished frames, of all cached ones.
+        seconds_left: the expected remaining time [s]; None while unknown.
+        size: the expected bytes of the files that were missing at the start; None while unknown.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, kind: str = SURFACE, follows: bool = False) -> None:
@@ -103,7 +104,7 @@ class DerivedSession:
             outcome = {"event": "cancelled", **Message("canceled: the finished frames are kept", (Action.DERIVE,)).fields()}
         elif outcome is None:
             words = self._worker.complaint() or "no message"
-            outcome = {"event": "error", **Message(f"Making the {self.kind} {ending(status)}: {words}").fields()}
+            outcome = {"event": "error", **Message(f"The {self.kind} process {ending(status)}: {words}").fields()}
         self._outcome, self.is_finished = outcome, True
         if outcome["event"] == "error":
             runtime.of(DerivedTroubles).by_folder[self.kind, self.folder] = message_of(outcome)
@@ -135,39 +136,47 @@ class DerivedSession:
         self._worker.close()
 
 
-@dataclass
-class RunningDerived(OfSession):
-    """The running processes, by kind."""
+class RunningSurface(Running[DerivedSession]):
+    """The running process that makes surfaces, if any."""
 
-    by_kind: dict[str, DerivedSession] = field(default_factory=dict)
+
+class RunningSkin(Running[DerivedSession]):
+    """The running process that makes skins, if any."""
+
+
+_RUNNING: Mapping[str, type[Running[DerivedSession]]] = {SURFACE: RunningSurface, SKIN: RunningSkin}
 
 
 def current(kind: str = SURFACE) -> DerivedSession | None:
     """The running process of this Blender that makes one kind."""
-    return runtime.of(RunningDerived).by_kind.get(kind)
+    return _RUNNING[kind].current()
+
+
+def _following() -> list[DerivedSession]:
+    """The running processes that follow a bake."""
+    return [running for kind in KINDS if (running := current(kind)) is not None and running.follows]
 
 
 def start(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> DerivedSession:
-    """Start making the derived data of a scene's cache. Raises MpmError if it runs already or nothing is cached."""
+    """Start making the derived data of a scene's cache. Raises MpmError if a process is already running or nothing is cached."""
     running = current(kind)
     if running is not None and not running.is_finished:
-        raise MpmError(f"A {kind} is being made", "wait until it is finished or stop it")
-    begun = runtime.of(RunningDerived).by_kind[kind] = DerivedSession(scene, paths.cache_path(scene, cache=cache), kind=kind)
-    return begun
+        raise MpmError(f"A {kind} is being made", "wait until it finishes or stop it")
+    return _RUNNING[kind].start(DerivedSession(scene, paths.cache_path(scene, cache=cache), kind=kind))
 
 
 def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
     """Start making the derived data of a running bake, if its scene wants it and no other of this kind is being made.
 
-    In the interface a timer polls the process, beyond the end of the bake; else `finish` waits for it. The panel tells what goes wrong.
+    In the interface, a timer polls the process, even after the bake has ended; otherwise `finish` waits for it. The panel shows errors.
 
     Returns:
-        Whether it was tried; a bake asks again until it was, and no more then, so that a stopped process is not started again.
+        Whether a start was attempted; a bake calls this until then and not afterwards, so that a stopped process is not started again.
     """
     if scene is None or not getattr(scene.mpm, kind).while_baking or current(kind) is not None:
         return False
     try:
-        runtime.of(RunningDerived).by_kind[kind] = DerivedSession(scene, cache, kind=kind, follows=True)
+        _RUNNING[kind].start(DerivedSession(scene, cache, kind=kind, follows=True))
     except MpmError as error:
         runtime.of(DerivedTroubles).by_folder[kind, paths.absolute(cache)] = error.message
         return True
@@ -178,25 +187,23 @@ def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
 
 def step() -> float | None:
     """Poll the processes that were started by `follow`. A timer calls it until they have ended."""
-    for kind in KINDS:
-        running = current(kind)
-        if running is not None and running.follows:
-            if running.poll() or running.is_finished:
-                redraw(bpy.context.window_manager)
-            if running.is_finished:
-                end(kind)
-    return _TIMER_SECONDS if any(running.follows for running in runtime.of(RunningDerived).by_kind.values()) else None
+    for running in _following():
+        if running.poll() or running.is_finished:
+            redraw(bpy.context.window_manager)
+        if running.is_finished:
+            end(running.kind)
+    return _TIMER_SECONDS if _following() else None
 
 
-def _following(folder: Path) -> list[DerivedSession]:
-    """The processes that follow the bake into a folder."""
-    return [running for running in runtime.of(RunningDerived).by_kind.values() if running.follows and running.folder == folder]
+def _following_bake(folder: Path) -> list[DerivedSession]:
+    """The running processes that follow the bake into a folder."""
+    return [running for running in _following() if running.folder == folder]
 
 
 def finish(folder: Path) -> list[str]:
     """Wait for the processes that follow the bake into a folder. Returns what went wrong, as lines to report."""
     told = []
-    for running in _following(folder):
+    for running in _following_bake(folder):
         try:
             running.wait()
         except MpmError as error:
@@ -208,7 +215,7 @@ def finish(folder: Path) -> list[str]:
 
 def abandon(folder: Path) -> None:
     """End the processes that follow the bake into a folder; finished frames are kept."""
-    for running in _following(folder):
+    for running in _following_bake(folder):
         end(running.kind)
 
 
@@ -223,19 +230,15 @@ def make(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "", on_event:
 
 def cancel(kind: str = SURFACE) -> None:
     """Ask the running process of a kind, if any, to stop."""
-    running = current(kind)
-    if running is not None:
+    if (running := current(kind)) is not None:
         running.cancel()
 
 
 def end(kind: str = SURFACE) -> None:
     """Stop and discard the running process of a kind, if any."""
-    sessions = runtime.of(RunningDerived).by_kind
-    ended = sessions.pop(kind, None)
-    if not sessions and bpy.app.timers.is_registered(step):
+    _RUNNING[kind].end()
+    if not _following() and bpy.app.timers.is_registered(step):
         bpy.app.timers.unregister(step)
-    if ended is not None:
-        ended.close()
 
 
 def end_all() -> None:
@@ -266,13 +269,13 @@ def delete(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> int:
 
 
 def show_in(scene: BlenderScene, folder: Path, *, kind: str = SURFACE, frame: int | None = None) -> None:
-    """Update what shows the derived data of a cache; what shows surfaces is added where it is missing.
+    """Update the objects that show the derived data of a cache, and add missing ones that show surfaces.
 
     Args:
         scene: the scene.
         folder: the cache.
         kind: what was made.
-        frame: the frame that has it now; only objects that show it are updated. None updates them anyway.
+        frame: the frame that was just made; only objects that show it are updated. None updates all.
     """
     is_new = False
     for item in showing(scene, folder) if kind == SURFACE else ():

@@ -9,7 +9,6 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,12 @@ from ...core.messages import NOTHING, Message, SceneWarning, message_of
 from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
-from ..host.runtime import OfSession, runtime
 from ..host.wording import duration, in_blender
 from ..reading import freshness
 from ..reading.extract import extract_scene
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
+from .running import Running
 from .session import require_numba
 from .worker import Worker, info_command
 
@@ -82,7 +81,7 @@ class Preflight:
             words = f"The pre-flight took more than {_PATIENCE_SECONDS / 60.0:.0f} minutes"
             self._problem = Message(words, ("use a larger grid_spacing",))
         elif self._answer is None and not self._problem:
-            self._problem = Message(f"The pre-flight ended with status {status}: {self._worker.complaint() or 'no message'}")
+            self._problem = Message(f"The pre-flight exited with status {status}: {self._worker.complaint() or 'no message'}")
         self.is_finished = True
         self.close()
         scene = bpy.data.scenes.get(self._scene_name)
@@ -91,7 +90,7 @@ class Preflight:
             scene.mpm.preflight = json.dumps({"state": self._state, "object": self._object_name, "answer": self._answer})
 
     def result(self) -> Report:
-        """The answer of `info --json`. Raises MpmError if there is none."""
+        """The output of `info --json`. Raises MpmError if there is none."""
         if self._answer is None:
             raise MpmError.of(self._problem) if self._problem else Cancelled("canceled")
         return self._answer
@@ -112,31 +111,24 @@ class Preflight:
         shutil.rmtree(self._package, ignore_errors=True)
 
 
-@dataclass
-class Running(OfSession):
+class RunningPreflight(Running[Preflight]):
     """The running pre-flight, if any."""
-
-    preflight: Preflight | None = None
 
 
 def current() -> Preflight | None:
     """The running pre-flight of this Blender."""
-    return runtime.of(Running).preflight
+    return RunningPreflight.current()
 
 
 def start(context: Context, *, object_name: str = "", probe: bool = False) -> Preflight:
     """Start a pre-flight, replacing a running one. Raises MpmError if the scene cannot be read."""
     end()
-    begun = runtime.of(Running).preflight = Preflight(context, object_name=object_name, probe=probe)
-    return begun
+    return RunningPreflight.start(Preflight(context, object_name=object_name, probe=probe))
 
 
 def end() -> None:
     """Stop and discard the running pre-flight, if any."""
-    ended = current()
-    runtime.forget(Running)
-    if ended is not None:
-        ended.close()
+    RunningPreflight.end()
 
 
 def check(context: Context, *, object_name: str = "", probe: bool = False) -> Report:

@@ -57,7 +57,7 @@ def shown(scene: BlenderScene) -> BlenderObject | None:
 
 
 def begin(scene: BlenderScene) -> None:
-    """Prepare for a new preview: the object of an earlier preview in another folder will show it."""
+    """Prepare for a new preview: an object that shows an earlier preview in another folder will show this one."""
     item = shown(scene)
     if item is not None and item.library is None and paths.absolute(item.mpm.cache) != folder(scene):
         item.mpm.cache, item.mpm.home, item.mpm.folder = cache_path(scene), "", ""

@@ -196,7 +196,7 @@ def _obstacle(folder: Path, target: Path) -> str:
         return f"they cannot be moved ({error.strerror}); check the permissions of {target} and save again"
     room = free_space(target)
     if room is not None and size > 0.95 * room:
-        return f"they need {size / 1e9:.3g} GB and {target} has {room / 1e9:.3g} GB free; make room and save again"
+        return f"they need {size / 1e9:.3g} GB and {target} has {room / 1e9:.3g} GB free; free disk space and save again"
     return "" if os.access(target, os.W_OK) else f"{target} cannot be written; save the file to another folder"
 
 

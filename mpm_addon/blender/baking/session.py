@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -15,13 +14,14 @@ from ...core.scene.description import Scene
 from ...storage.status import is_asked_to_pause
 from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene, Context
-from ..host.runtime import OfSession, runtime
+from ..host.runtime import runtime
 from ..reading.extract import extraction
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
 from . import deriving, health, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
+from .running import Running
 from .showing import Result
 from .troubles import Troubles, forget_trouble
 from .worker import Event, Worker, bake_command, ending
@@ -69,7 +69,7 @@ class BakeSession:
     Attributes:
         result: the results in the file.
         state: the state of the bake.
-        fraction: the part that is done, 0 to 1.
+        fraction: progress, 0 to 1.
         notes: lines to report in addition to the outcome.
         object_name: the only emitter to bake; all emitters if empty.
     """
@@ -199,13 +199,13 @@ class BakeSession:
             self.result.describe(finished.value)
             self._packaging = Packaging(finished.value)
         except ReferenceError as error:
-            raise MpmError("The scene was changed while it was read", "bake again") from error
+            raise MpmError("The scene was changed while it was being read", "bake again") from error
 
     def _its_scene(self) -> AbstractContextManager[Any]:
         """Make the baked scene the context's, if the window shows another one."""
         scene = self.result.scene
         if scene is None:
-            raise MpmError("The scene was removed while it was read", "bake another one")
+            raise MpmError("The scene was removed while it was being read", "bake another one")
         if self._context.scene == scene:
             return nullcontext()
         return self._context.temp_override(scene=scene, view_layer=scene.view_layers[0])
@@ -321,16 +321,13 @@ def require_numba() -> None:
     health.require_baking()
 
 
-@dataclass
-class Running(OfSession):
+class RunningBake(Running[BakeSession]):
     """The running bake, if any. When its file closes, `leave` decides what happens to it."""
-
-    bake: BakeSession | None = None
 
 
 def current() -> BakeSession | None:
     """The running bake of this Blender."""
-    return runtime.of(Running).bake
+    return RunningBake.current()
 
 
 def start(context: Context, **order: Unpack[Order]) -> BakeSession:
@@ -340,29 +337,24 @@ def start(context: Context, **order: Unpack[Order]) -> BakeSession:
         raise MpmError(f"A bake into {running.result.cache} is running", "wait until it finishes or cancel it")
     if order.get("preview") is not None:
         previews.begin(order.get("scene") or context.scene)
-    begun = runtime.of(Running).bake = BakeSession(context, **order)
-    return begun
+    return RunningBake.start(BakeSession(context, **order))
 
 
 def cancel() -> None:
     """Ask the running bake, if any, to stop. Its operator notices when it has stopped."""
-    running = current()
-    if running is not None:
+    if (running := current()) is not None:
         running.cancel()
 
 
 def end() -> None:
     """Stop and discard the running bake, if any."""
-    ended = current()
-    runtime.forget(Running)
-    if ended is not None:
-        ended.close()
+    RunningBake.end()
 
 
 def leave() -> None:
     """Discard the running bake, if any, because Blender or its file closes; it stops or keeps running, as its scene says."""
     left = current()
-    runtime.forget(Running, Troubles)
+    runtime.forget(RunningBake, Troubles)
     if left is not None:
         left.leave()
 
@@ -388,7 +380,7 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
         deriving.finish(session.folder)
         raise
     except BaseException:
-        # else the next bake would find it running, and get no surface
+        # otherwise the next bake would find it running and get no derived data
         deriving.abandon(session.folder)
         raise
     finally:

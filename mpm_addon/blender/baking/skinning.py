@@ -44,7 +44,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
 def _emitter(scene: BlenderScene, name: str) -> BlenderObject:
     found = next((item for item in scene.objects if name in (item.name, item.name_full)), None)
     if found is None:
-        raise MpmError("it is not in the scene, so there is no mesh to show", "choose another display for it", subject=f'Emitter "{name}"')
+        raise MpmError("it is not in the scene, so there is no mesh to show", "choose another display", subject=f'Emitter "{name}"')
     return found
 
 

@@ -1,4 +1,4 @@
-"""What went wrong with the last bake into each folder, until its frames are removed or baked again."""
+"""The problem with the last bake into each folder, kept until its frames are removed or baked again."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ from ..host.runtime import OfFile, runtime
 
 @dataclass
 class Troubles(OfFile):
-    """What went wrong with the last bake into each folder."""
+    """The problem with the last bake into each folder."""
 
     by_folder: dict[Path, Message] = field(default_factory=dict)
 

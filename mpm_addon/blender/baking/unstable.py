@@ -100,7 +100,7 @@ def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str
     item[CACHE], item[_FRAME] = cache, failure.frame
     item[_PROBLEM], item[_REMEDY] = f"{told.subject}: {told.problem}", told.remedy()
     count = len(failure.id)
-    # as large as a cell: larger than all particles, and visible at any resolution
+    # the size of a cell: larger than all particles, and visible at any resolution
     size = float(open_cache(paths.absolute(cache)).manifest["grid_spacing"])
     arrays = {
         "position": failure.position,

@@ -78,10 +78,10 @@ def bake_command(scene: Path, cache: Path, *, restart: bool = False, from_frame:
     return command if from_frame is None else [*command, "--from", str(from_frame)]
 
 
-def live_command(scene: Path, cache: Path, wishes: Path, particles: int) -> list[str]:
+def live_command(scene: Path, cache: Path, requests: Path, particles: int) -> list[str]:
     """The command that simulates a preview of a scene package, steered through a file."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "live", str(scene), "--cache", str(cache), "--json"]
-    return [*command, "--steering", str(wishes), "--particles", str(particles)]
+    return [*command, "--steering", str(requests), "--particles", str(particles)]
 
 
 def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
@@ -94,8 +94,11 @@ def derive_command(cache: Path, settings: Any, *, kind: str = SURFACE, follows: 
     """The command that makes the derived data of a cache; with `follows` also that of the frames that a running bake adds."""
     command = [python_executable(), "-u", "-m", PACKAGE.name, "derive", str(cache), kind, "--json"]
     for declared in parameters_of(type(settings)):
-        value = getattr(settings, declared.name)
-        command += [] if value in (None, "") else [f"--{declared.name.replace('_', '-')}={value}"]
+        value, name = getattr(settings, declared.name), declared.name.replace("_", "-")
+        if isinstance(value, bool):
+            command.append(f"--{name}" if value else f"--no-{name}")
+        elif value not in (None, ""):
+            command.append(f"--{name}={value}")
     return [*command, "--follow"] if follows else command
 
 
@@ -116,14 +119,14 @@ def environment() -> dict[str, str]:
 
 
 def ending(status: int) -> str:
-    """How a process ended: "was killed (SIGKILL), ...", "ended with status 3"."""
+    """How a process ended: "was killed (SIGKILL), ...", "exited with status 3"."""
     if status < 0:
         try:
             name = signal.Signals(-status).name
         except ValueError:
             name = f"signal {-status}"
         return _SIGNALS.get(name, f"crashed ({name})")
-    return _WINDOWS_CODES.get(status, f"ended with status {status}")
+    return _WINDOWS_CODES.get(status, f"exited with status {status}")
 
 
 class Worker:
@@ -140,7 +143,7 @@ class Worker:
             command: the command to run.
             cache: the folder whose stop file `cancel` writes.
             is_apart: whether to ignore signals of Blender's terminal, so that it can keep running when Blender quits.
-            is_gentle: whether to run at low priority on Windows; elsewhere the process itself sees to that.
+            is_gentle: whether to run at low priority on Windows; elsewhere the process lowers its own priority.
 
         Raises:
             MpmError: it cannot be started.

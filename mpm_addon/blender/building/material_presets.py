@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.errors import PresetError
 from ...core.laws import LAWS, Law
+from ...core.scene.randomness import UNIFORM, Randomness
 from ...storage import user_presets
 from ...storage.presets import MaterialPreset, material_preset, material_preset_names, read_material_preset
 from ..host.blender_types import BlenderObject
@@ -40,31 +41,42 @@ def chosen(material: Any) -> MaterialPreset | None:
 
 
 def customize(item: BlenderObject, preset: MaterialPreset) -> None:
-    """Copy a preset into *Custom*: its law, its values and its color, which the particles would lose otherwise."""
+    """Copy a preset into *Custom*: its law, its values, and its color and randomness, which the particles would lose otherwise."""
     material, emitter = item.mpm.material, item.mpm.emitter
     material.law = preset.law.name
     assign(getattr(material, preset.law.name), preset.law)
     if preset.color is not None:
         emitter.use_color = True
         emitter.color = (*preset.color, 1.0)
+    if preset.randomness.amounts and not emitter.use_randomness:
+        emitter.use_randomness = True
+        assign(emitter.randomness, preset.randomness)
     material.source = "custom"
     material.origin = preset.label
 
 
 def choose(item: BlenderObject, name: str) -> None:
-    """Assign a built-in preset to an object. A color that came into *Custom* from another preset is removed."""
+    """Assign a built-in preset to an object. A color and a randomness that came into *Custom* from another preset are removed."""
     material, emitter = item.mpm.material, item.mpm.emitter
-    if material.source == "custom" and emitter.use_color and _is_color_of(material.origin, emitter.color):
-        emitter.use_color = False
+    if material.source == "custom":
+        origins = _named(material.origin)
+        if any(np.allclose(each.color, emitter.color[:3], atol=1e-4) for each in origins if each.color is not None):
+            emitter.use_color = False
+        if any(each.randomness == _own_randomness(item) for each in origins):
+            emitter.use_randomness = False
     material.preset = name
     material.source = "preset"
 
 
-def _is_color_of(label: str, color: Any) -> bool:
-    """Whether a color belongs to the built-in or user preset with this label."""
+def _named(label: str) -> list[MaterialPreset]:
+    """The built-in and user presets with a label."""
     built_in = [material_preset(name) for name in material_preset_names()]
-    named = [each for each in (*built_in, *(own for _, own in own_presets())) if each is not None and each.label == label]
-    return any(np.allclose(each.color, color[:3], atol=1e-4) for each in named if each.color is not None)
+    return [each for each in (*built_in, *(own for _, own in own_presets())) if each is not None and each.label == label]
+
+
+def _own_randomness(item: BlenderObject) -> Randomness:
+    """The randomness of an emitter's own settings."""
+    return Randomness(**values_of(item.mpm.emitter.randomness, Randomness))
 
 
 def load(item: BlenderObject, name: str) -> None:
@@ -86,7 +98,10 @@ def save(item: BlenderObject, label: str, description: str, *, replace: bool) ->
     plain = " ".join(label.split())
     described = " ".join(description.split()) or f"{law.label}."
     source = _SAVED if base is None else base.source
-    preset = MaterialPreset("", plain, described, source, law, color=rounded)
+    of_preset = UNIFORM if base is None else base.randomness
+    randomness = _own_randomness(item) if item.mpm.emitter.use_randomness else of_preset
+    randomness.check_factors(law.scalable, law.name, plain, f'Object "{item.name}"')
+    preset = MaterialPreset("", plain, described, source, law, color=rounded, randomness=randomness)
     return user_presets.save_preset(folder(), preset, replace=replace)
 
 

@@ -111,5 +111,5 @@ def refusal(context: Context) -> str:
     if context.scene.library is not None:
         return "The scene is linked from another file; make it local first"
     if context.mode != "OBJECT":
-        return "Works in object mode only"
+        return "Only available in Object Mode"
     return ""

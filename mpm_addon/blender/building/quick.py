@@ -151,7 +151,7 @@ def _too_thin(context: Context, bodies: list[Body]) -> list[Message]:
     found = [(body.item.name, shape_thickness(body.shape, limit)) for body in bodies]
     return [
         Message(
-            f"it is {thin / cell:.2g} cells thin",
+            f"it is only {thin / cell:.2g} cells thick",
             (f"use a cell size of at most {thin / THINNEST_EMITTER:.2g}, or make it thicker",),
             f'Object "{name}"',
         )

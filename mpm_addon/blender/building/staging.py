@@ -52,7 +52,7 @@ class Studio:
     brightness: float
     size: tuple[int, int] = (960, 540)
     samples: int = 24
-    bounces: int = 4
+    bounces: int = 12
     view: tuple[str, str] | None = None
 
 

@@ -10,7 +10,9 @@ HELP = "Instance a stone or flake on every point, rotated and stretched by the r
 VARIATION, FLATNESS = "Variation", "Flatness"
 INPUTS = (
     GEOMETRY,
-    Socket(VARIATION, "Float", "Variation of the size of grains (equal 0, from half to one and a half 0.5)", 0.35, 0.0, 1.0, "FACTOR"),
+    Socket(
+        VARIATION, "Float", "Size variation of the grains (equal 0, half to one and a half times the size 0.5)", 0.35, 0.0, 1.0, "FACTOR"
+    ),
     Socket(FLATNESS, "Float", "Flatness of the grains (stones 0, flakes 0.7)", 0.0, 0.0, 0.95, "FACTOR"),
     Socket("Material", "Material", "Material of the grains"),
 )
@@ -39,7 +41,7 @@ def build(builder: Builder) -> None:
 
 
 def _stone(builder: Builder, shape: Any, seed: int) -> Any:
-    """A low-poly sphere with its vertices moved at random."""
+    """A low-poly sphere with randomly displaced vertices."""
     sphere = builder.out("GeometryNodeMeshIcoSphere", {"Radius": 1.0, "Subdivisions": 2 if seed % 2 else 1})
     index = builder.out("GeometryNodeInputIndex")
     position = builder.out("GeometryNodeInputPosition")

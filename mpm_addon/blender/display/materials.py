@@ -15,10 +15,10 @@ from . import assets
 from .building import Inputs
 
 _LOOK = "mpm_look"
-_SURFACE = "Principled BSDF"
+_SURFACE, _VOLUME = "Principled BSDF", "Volume Absorption"
 # the attribute with the color of each particle, if an emitter carries it
 PAINTED_COLOR = "color"
-# Fraction by which a clear material keeps its color: light passes through at least two surfaces.
+# Fraction by which a clear material that does not absorb keeps its color: light passes through at least two surfaces.
 _TINT = 0.3
 # The color of rock that has cooled.
 _CRUST = (0.02, 0.018, 0.016, 1.0)
@@ -103,14 +103,21 @@ def _build(tree: NodeTree, look: Look) -> None:
         values |= _glow(shader, look, color)
     if finish.bump > 0.0:
         values["Normal"] = _bumps(shader, look)
-    shader.end(shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE))
+    absorption = {"Color": look.color, "Density": 1.0 / finish.absorption_depth} if _absorbs(look) else {}
+    volume = shader.node("ShaderNodeVolumeAbsorption", absorption, name=_VOLUME) if absorption else None
+    shader.end(shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE), volume)
+
+
+def _absorbs(look: Look) -> bool:
+    """Whether the color comes from inside a clear material rather than from its surface."""
+    return look.finish.absorption_depth > 0.0 and look.finish.transmission > 0.0 and not look.is_painted
 
 
 def _base_color(shader: "Shader", look: Look) -> Any:
     finish = look.finish
     if look.is_painted:
         return shader.attribute(PAINTED_COLOR, "Vector")
-    share = 1.0 - _TINT * finish.transmission
+    share = 1.0 - (1.0 if _absorbs(look) else _TINT) * finish.transmission
     color = tuple(1.0 - share * (1.0 - part) for part in look.color[:3])
     if finish.variation == 0.0:
         return (*color, 1.0)
@@ -146,6 +153,10 @@ def _bumps(shader: "Shader", look: Look) -> Any:
 
 
 def _recolor(tree: NodeTree, look: Look) -> None:
+    volume = tree.nodes.get(_VOLUME)
+    if volume is not None:
+        volume.inputs["Color"].default_value = look.color
+        return
     node = tree.nodes.get(_SURFACE) or next((node for node in tree.nodes if node.type == "BSDF_PRINCIPLED"), None)
     if node is not None and not node.inputs["Base Color"].is_linked:
         node.inputs["Base Color"].default_value = look.color
@@ -181,5 +192,6 @@ class Shader:
             return self.node("ShaderNodeVectorMath", {0: found[0], 1: found[1]}, operation="ADD").outputs[0]
         return self.node("ShaderNodeMath", {0: found[0], 1: found[1]}, operation="ADD").outputs[0]
 
-    def end(self, surface: Any) -> None:
-        self.node("ShaderNodeOutputMaterial", {"Surface": surface.outputs[0]})
+    def end(self, surface: Any, volume: Any = None) -> None:
+        inside = {} if volume is None else {"Volume": volume.outputs[0]}
+        self.node("ShaderNodeOutputMaterial", {"Surface": surface.outputs[0], **inside})

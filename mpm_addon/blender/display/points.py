@@ -10,7 +10,7 @@ RADIUS_SCALE = "Radius Scale"
 SHARE = "Share"
 INPUTS = (
     GEOMETRY,
-    Socket("Selection", "Bool", "The particles that are shown", default=True, is_field=True),
+    Socket("Selection", "Bool", "Particles to show", default=True, is_field=True),
     Socket(RADIUS_SCALE, "Float", "Factor on the radius; at 1, spheres have the particles' volume", 1.0, 0.0, 100.0),
     Socket(SHARE, "Float", "Percentage of the particles to show; fewer particles are drawn larger", 100.0, 0.0, 100.0, "PERCENTAGE"),
 )

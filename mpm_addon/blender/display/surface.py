@@ -12,7 +12,7 @@ HELP = "Reconstruct a smooth, closed mesh from points, with their velocity, colo
 VOXEL_SIZE, COARSENESS, SMOOTHING = "Voxel Size", "Coarseness", "Smoothing"
 INPUTS = (
     GEOMETRY,
-    Socket(VOXEL_SIZE, "Float", "Size of the faces; 0 uses half a particle's edge in all frames", 0.0, 0.0, 1000.0, "DISTANCE"),
+    Socket(VOXEL_SIZE, "Float", "Size of the faces (0 is half a particle's edge)", 0.0, 0.0, 1000.0, "DISTANCE"),
     Socket(COARSENESS, "Float", "Factor on the size of the faces; 2 takes an eighth of the time", 1.0, 0.25, 8.0),
     Socket(SMOOTHING, "Int", "Smoothing iterations; higher values hide particles (bumpy 0, calm 20)", 14, 0, 100),
     Socket("Material", "Material", "Material of the surface"),
@@ -25,7 +25,7 @@ _THRESHOLD = 0.25
 # How far Blender's mesh lies inside the spheres [voxels] at this threshold.
 _INSET = 0.4
 # How near the surface may come to a particle when it is moved back in [radii]. Where smoothing has thinned a rim, the two sides
-# would else pass through each other, which shows as dark flecks in clear liquids.
+# would otherwise pass through each other, which shows as dark flecks in clear liquids.
 _LEAST_COVER = 0.6
 _NEAREST = "mpm_nearest"
 # Attributes that the mesh takes from its nearest points.

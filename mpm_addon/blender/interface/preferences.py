@@ -57,7 +57,7 @@ class MPM_AP_preferences(bpy.types.AddonPreferences):
 
     threads: IntProperty(
         name="Threads",
-        description="Processor threads for bakes (0 uses all); the result does not depend on it",
+        description="Processor threads for bakes (0 uses all); does not affect the result",
         default=0,
         min=0,
         max=_MOST_THREADS,
@@ -66,7 +66,7 @@ class MPM_AP_preferences(bpy.types.AddonPreferences):
 
     processor: EnumProperty(
         name="Processor Level",
-        description="Processor instructions that bakes use; frames are identical on all processors of one level",
+        description="Processor instructions to bake with; frames are identical on all processors of the same level",
         items=LEVEL_ITEMS,
     )
 

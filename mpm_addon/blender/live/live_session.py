@@ -82,7 +82,7 @@ class LiveSession:
         return None if self._read is None else self._read.playhead.frame
 
     def poll(self, context: Context, *, is_playing: bool = False) -> bool:
-        """Do what is due; returns whether there is something new to draw. Ends the session if it cannot proceed; never raises.
+        """Advance the session; returns whether there is something new to draw. Ends the session if it cannot proceed; never raises.
 
         Args:
             is_playing: whether Blender plays the animation.
@@ -130,7 +130,7 @@ class LiveSession:
             return
         try:
             while time.monotonic() < pause:
-                self.text = f"Preparing {100.0 * next(steps):.0f} %"
+                self.text = f"Preparing {100.0 * next(steps):.0f}%"
         except StopIteration as finished:
             self._steps = None
             self._begin(context.scene, finished.value)
@@ -163,7 +163,7 @@ class LiveSession:
             self.message = sentence(in_blender(message_of(event)))
 
     def _show(self, scene: BlenderScene, read: _ReadScene, *, is_playing: bool) -> None:
-        """Show the frame that is due, if any."""
+        """Show the next frame, if it is time for it."""
         newest, playhead = self.worker.newest, read.playhead
         if newest is None or self._steps is not None:
             return

@@ -1,4 +1,4 @@
-"""The process of a live simulation: the scenes and wishes that it gets, and the frames that it reports."""
+"""The process of a live simulation: the scenes and requests sent to it, and the frames that it reports."""
 
 import shutil
 import tempfile
@@ -8,7 +8,7 @@ from typing import Any
 
 from ...core.messages import NOTHING, Message, message_of
 from ...core.scene.description import Scene
-from ...live.wishes import Wishes, write_wishes
+from ...live.requests import Requests, write_requests
 from ...storage import write_scene
 from ..baking.worker import Event, Worker, ending, live_command
 
@@ -31,7 +31,7 @@ class LiveWorker:
         self._folder = Path(tempfile.mkdtemp(prefix="mpm_live_"))
         self._package = Path()
         self._worker: Worker | None = None
-        self._told: Wishes | None = None
+        self._told: Requests | None = None
         self._arrivals: list[float] = []
         self._reason = NOTHING
 
@@ -64,14 +64,14 @@ class LiveWorker:
             particles: approximate number of particles.
         """
         if self._worker is None:
-            self._worker = Worker(live_command(self._package, self._frames, self._wishes_file, particles), self._frames)
+            self._worker = Worker(live_command(self._package, self._frames, self._requests_file, particles), self._frames)
 
     def tell(self, *, until: int, things: dict[str, dict[str, Any]], gravity: tuple[float, ...] | None) -> None:
-        """Send what is wanted of the simulation, if it has changed; see `Wishes`."""
-        wishes = Wishes(run=self.run, until=until, scene=str(self._package), things=things, gravity=gravity)  # type: ignore[arg-type]
-        if wishes != self._told:
-            self._told = wishes
-            write_wishes(self._wishes_file, wishes)
+        """Send the requests to the simulation, if they have changed; see `Requests`."""
+        requests = Requests(run=self.run, until=until, scene=str(self._package), things=things, gravity=gravity)  # type: ignore[arg-type]
+        if requests != self._told:
+            self._told = requests
+            write_requests(self._requests_file, requests)
 
     def hear(self) -> tuple[list[Event], Message | None]:
         """The events since the last call, and why the process has ended, if it has."""
@@ -97,5 +97,5 @@ class LiveWorker:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
-    def _wishes_file(self) -> Path:
-        return self._folder / "wishes.json"
+    def _requests_file(self) -> Path:
+        return self._folder / "requests.json"

@@ -58,9 +58,9 @@ class MovableObjects:
         found = {}
         for name, movable in self._movables.items():
             item = items.get(movable.number)
-            wish = None if item is None else self._wish(item, movable, scene, is_sent=name in self._sent)
-            if wish:
-                found[name] = wish
+            request = None if item is None else self._request(item, movable, scene, is_sent=name in self._sent)
+            if request:
+                found[name] = request
         self._sent |= found.keys()
         return found
 
@@ -88,17 +88,17 @@ class MovableObjects:
                     thing["field"] = {key: value for key, value in thing["field"].items() if not isinstance(value, float)}
         return state
 
-    def _wish(self, item: BlenderObject, movable: _Movable, scene: BlenderScene, *, is_sent: bool) -> dict[str, Any]:
-        wish: dict[str, Any] = {}
+    def _request(self, item: BlenderObject, movable: _Movable, scene: BlenderScene, *, is_sent: bool) -> dict[str, Any]:
+        request: dict[str, Any] = {}
         now = matrix_array(item.matrix_world)
         if (is_sent or np.abs(now - movable.start).max() > _TOLERANCE) and abs(np.linalg.det(now[:3, :3])) > 0.0:
-            wish["matrix"] = metric(now @ np.linalg.inv(movable.start), self._units).tolist()
+            request["matrix"] = metric(now @ np.linalg.inv(movable.start), self._units).tolist()
         if movable.values is not None:
             values = self._values(item, scene)
             changed = {name: value for name, value in values.items() if is_sent or value != movable.values.get(name)}
             if changed:
-                wish["values"] = {name: value for name, value in changed.items() if movable.values.get(name) is not None}
-        return wish
+                request["values"] = {name: value for name, value in changed.items() if movable.values.get(name) is not None}
+        return request
 
     def _values(self, item: BlenderObject, scene: BlenderScene) -> dict[str, Any]:
         said = force_values(item.field, weights_of(scene), self._units, f'Force "{item.name}"')
@@ -120,7 +120,7 @@ class SettingsWatch:
         self._next_look = 0.0
 
     def has_settled(self, scene: BlenderScene) -> bool:
-        """Whether settings have changed and have been stable for a moment; looks now and then."""
+        """Whether settings have changed and have been stable for a moment; checks only from time to time."""
         now = time.monotonic()
         if now < self._next_look:
             return False

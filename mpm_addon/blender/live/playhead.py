@@ -1,4 +1,4 @@
-"""Which frame of a live simulation is due. Knows nothing of Blender."""
+"""Decides which frame of a live simulation to display. Knows nothing of Blender."""
 
 import time
 
@@ -22,7 +22,7 @@ class Playhead:
         self._began = 0.0
 
     def is_set_back(self, timeline: int, newest: int, *, is_playing: bool) -> bool:
-        """Whether playback has begun again, or the user went back to the start: the simulation begins again, too."""
+        """Whether playback has looped or the user went back to the start, so that the simulation restarts."""
         if is_playing:
             before, self._timeline = self._timeline, timeline
             return timeline < before and newest > self.first
@@ -34,7 +34,7 @@ class Playhead:
         Args:
             timeline: Blender's current frame, which decides while the animation plays.
             newest: the newest frame of the simulation.
-            rate: frames per second at which they are displayed otherwise, as soon as they are there.
+            rate: maximum frames per second while the animation is stopped.
         """
         if is_playing:
             return min(newest, max(timeline, self.first))

@@ -25,7 +25,7 @@ from ..host.runtime import OfFile, OfSession, runtime
 from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
-from ..settings.surface_settings import SurfaceListeners
+from ..settings.listeners import PlaybackListeners
 from . import attributes, skin_objects, surface_objects
 
 OBJECT_NAME = "MPM Particles"
@@ -380,5 +380,4 @@ def register(registrar: Registrar) -> None:
     registrar.member(lists.render_post, _end_shutter)
     registrar.member(lists.render_cancel, _end_shutter)
     registrar.import_handler(_on_import)  # in older versions, objects update at the next frame
-    for listeners in (retime.RetimeListeners, SurfaceListeners):
-        registrar.member(runtime.of(listeners).functions, _on_setting)
+    registrar.member(runtime.of(PlaybackListeners).functions, _on_setting)

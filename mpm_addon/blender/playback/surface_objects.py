@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
 
     Attributes:
         frame: the frame whose surface it is.
-        seconds: how far its vertices have moved on with their velocity [s of simulated time].
+        seconds: time over which its vertices are advanced with their velocity [s of simulated time].
         factor: factor on the velocities.
         scale_length: meters per Blender unit.
     """
@@ -138,7 +138,7 @@ def clear(mesh: BlenderMesh) -> None:
 
 
 def forget_filled() -> None:
-    """Undo has restored earlier meshes, so what is in them is unknown."""
+    """Forget the contents of all meshes, because undo has restored earlier ones."""
     runtime.of(ShownSurfaces).filled.clear()
 
 
@@ -148,7 +148,7 @@ def _forget(mesh: BlenderMesh) -> None:
 
 
 def _read(mesh: BlenderMesh, cache: Cache, moment: Moment) -> _Read | None:
-    """The surface of a frame, if it was made; the last one is kept, because a shutter asks for it many times. Raises CacheError."""
+    """The surface of a frame, if it was made; the last one is cached, because a shutter needs it many times. Raises CacheError."""
     path, kept = derived_path(cache, moment, SURFACE), runtime.of(ShownSurfaces).read
     try:
         status = path.stat()
@@ -190,7 +190,7 @@ def _fill_faces(mesh: BlenderMesh, pieces: Collection[Piece]) -> None:
     mesh.vertices.add(int(counts[-1]))
     mesh.loops.add(len(corners))
     mesh.polygons.add(faces)
-    # as attributes, which are copied at once; through loops and polygons it takes a hundred times as long
+    # as attributes, which are copied in one call; setting loops and polygons takes a hundred times as long
     mesh.attributes[_CORNER].data.foreach_set("value", corners.astype(np.int32))
     mesh.polygons.foreach_set("loop_start", np.arange(0, 3 * faces, 3, dtype=np.int32))
     slots = np.concatenate([_slots(piece) for piece in pieces])

@@ -11,9 +11,11 @@ from ...core.geometry.shapes.points import Points
 from ...core.laws import LAWS
 from ...core.scene.animation import Animation, Motion
 from ...core.scene.description import Collider, Emitter, Material, Outflow
+from ...core.scene.randomness import RANDOM_FACTORS, UNIFORM, Randomness
 from ...storage.presets import material_preset
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats
+from ..settings.declarations import values_of
 from .motion import placed
 from .painting import painting_of
 from .sampling import Track, Values, animated, filled, hide_where_disabled
@@ -38,9 +40,8 @@ def emitters_of(
             values["color"] = color
         shape = _points(track, body[0], body[1], scale_length) if track.surface is not None and track.surface.is_cloud else body[0]
         painting = None if track.surface is None else painting_of(track.surface.painting, is_mirrored=track.is_mirrored)
-        emitters.append(
-            Emitter(name=name, shape=shape, material=material.name, motion=body[1], animation=body[3], painting=painting, **values)
-        )
+        values |= {"painting": painting, "randomness": _randomness(track.block, material, scale_length)}
+        emitters.append(Emitter(name=name, shape=shape, material=material.name, motion=body[1], animation=body[3], **values))
     if not emitters:
         raise SceneError("it is disabled in viewports at every frame, as is every emitter", "enable one", subject=tracks[0][1].subject)
     return found, tuple(emitters)
@@ -114,3 +115,13 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
     return Material(f"{name} (custom)", law, animation), law.color
+
+
+def _randomness(item: BlenderObject, material: Material, scale_length: float) -> Randomness:
+    """An emitter's own randomness, of what its law has, or that of its preset. A custom material without any is uniform."""
+    settings = item.mpm.emitter
+    if not settings.use_randomness:
+        return material_preset(item.mpm.material.preset).randomness if item.mpm.material.source == "preset" else UNIFORM
+    values = values_of(settings.randomness, Randomness, scale_length=scale_length)
+    hidden = [name for name in RANDOM_FACTORS if name not in material.law.scalable]
+    return Randomness(**{**values, **dict.fromkeys(hidden, 0.0)})

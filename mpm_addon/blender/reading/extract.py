@@ -44,7 +44,7 @@ def extraction(context: Context, *, object_name: str = "") -> Generator[float, N
         object_name: the only emitter to read, with all colliders, outflows and forces; all emitters if empty.
 
     Yields:
-        the part that is done, 0 to 1.
+        progress, 0 to 1.
 
     Returns:
         The solver's description.

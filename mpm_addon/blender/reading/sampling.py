@@ -149,7 +149,7 @@ def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterato
     """Record all tracks at the given frames, which may be fractional. Leaves the scene at the last frame that it needed.
 
     Yields:
-        the part that is done, 0 to 1.
+        progress, 0 to 1.
 
     Raises:
         SceneError: an object has no surface, or its number of vertices changes; or the user switched to another scene.
@@ -158,7 +158,9 @@ def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterato
     changing = [track for track in tracks if track.may_change]
     for index, frame in enumerate(frames if changing else frames[:1]):
         if context.scene != scene:
-            raise SceneError("the window switched to another scene while it was read", "bake again", subject=f'Scene "{scene.name}"')
+            raise SceneError(
+                "the window switched to another scene while this one was being read", "bake again", subject=f'Scene "{scene.name}"'
+            )
         whole = int(np.floor(frame))
         scene.frame_set(whole, subframe=float(frame - whole))
         _sample(context.evaluated_depsgraph_get(), changing if index else tracks, float(frame))

@@ -119,6 +119,11 @@ def _decimals(default: Any) -> int:
     return int(np.clip(1 - np.floor(np.log10(smallest)), 2, 6))
 
 
+def toggle(name: str, description: str, *, default: bool = False, update: Callable[[Any, Any], None] | None = None) -> Any:
+    """A checkbox that cannot be keyframed."""
+    return BoolProperty(name=name, description=description, default=default, options=STILL, update=update)
+
+
 def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
     """The Blender properties of all parameters of a dataclass: name -> property, with `use_name` for optional ones.
 

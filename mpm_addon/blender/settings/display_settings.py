@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
 from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderObject, Context
 from ..host.file_record import is_silent
 from ..host.runtime import OfSession, runtime
-from .declarations import STILL, enum_items, property_group
+from .declarations import STILL, enum_items, property_group, toggle
 
 MATERIALS = "materials"
 CARRIED = "attribute"
@@ -43,7 +43,7 @@ AUTOMATIC = "automatic"
 
 @dataclass
 class DisplayListeners(OfSession):
-    """Called when a setting changes, with the object and whether the color range has to be found again."""
+    """Called when a setting changes, with the object and whether the color range must be fitted again."""
 
     functions: list[Callable[[BlenderObject, bool], None]] = field(default_factory=list)
 
@@ -78,6 +78,17 @@ def _changed_coloring(settings: Any, _context: Context) -> None:
     _tell(settings, is_other_range=True)
 
 
+def _mode(name: str, description: str, modes: dict[str, tuple[str, str]]) -> Any:
+    """A choice of display modes."""
+    items = enum_items(modes)
+    return EnumProperty(name=name, description=description, items=items, default=AUTOMATIC, options=STILL, update=_changed)
+
+
+def _limit(name: str, description: str, default: float) -> Any:
+    """A limit of the color range."""
+    return FloatProperty(name=name, description=description, default=default, options=STILL, precision=3, update=_changed)
+
+
 def _tell(settings: Any, *, is_other_range: bool = False) -> None:
     if not is_silent() and isinstance(settings.id_data, bpy.types.Object):
         for listener in runtime.of(DisplayListeners).functions:
@@ -87,25 +98,11 @@ def _tell(settings: Any, *, is_other_range: bool = False) -> None:
 PART_GROUP = property_group(
     "MPM_PG_display_part",
     {
-        "name": StringProperty(name="Emitter", description="The emitter whose particles these are"),
-        "law": StringProperty(name="Law", description="Law of the material, which chooses the automatic display"),
+        "name": StringProperty(name="Emitter", description="Emitter of these particles"),
+        "law": StringProperty(name="Law", description="Law of the material, which determines the automatic display"),
         "simulated_material": StringProperty(name="Material", description="Simulated material"),
-        "viewport": EnumProperty(
-            name="Viewport",
-            description="Display of these particles in the viewport",
-            items=enum_items(_VIEWPORT),
-            default=AUTOMATIC,
-            options=STILL,
-            update=_changed,
-        ),
-        "render": EnumProperty(
-            name="Render",
-            description="Display of these particles in renders",
-            items=enum_items(_RENDER),
-            default=AUTOMATIC,
-            options=STILL,
-            update=_changed,
-        ),
+        "viewport": _mode("Viewport", "Display of these particles in the viewport", _VIEWPORT),
+        "render": _mode("Render", "Display of these particles in renders", _RENDER),
         "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
         "skin": PointerProperty(type=bpy.types.Object, name="Skin", description="Copy of the emitter's mesh that follows these particles"),
     },
@@ -125,29 +122,11 @@ DISPLAY_GROUP = property_group(
             update=_changed_coloring,
         ),
         "attribute": StringProperty(name="Attribute", description="Name of the attribute to color by", update=_changed_coloring),
-        "use_fitted_range": BoolProperty(
-            name="Automatic Range",
-            description="Fit the range to five frames of the cache",
-            default=True,
-            options=STILL,
-            update=_changed_coloring,
+        "use_fitted_range": toggle(
+            "Automatic Range", "Fit the color range to five frames of the cache", default=True, update=_changed_coloring
         ),
-        "range_min": FloatProperty(
-            name="Range Min",
-            description="Value of the darkest color, in the attribute's unit",
-            default=0.0,
-            options=STILL,
-            precision=3,
-            update=_changed,
-        ),
-        "range_max": FloatProperty(
-            name="Range Max",
-            description="Value of the lightest color, in the attribute's unit",
-            default=1.0,
-            options=STILL,
-            precision=3,
-            update=_changed,
-        ),
+        "range_min": _limit("Range Min", "Value of the darkest color, in the attribute's unit", 0.0),
+        "range_max": _limit("Range Max", "Value of the lightest color, in the attribute's unit", 1.0),
     },
     description="How particles are shown.",
 )

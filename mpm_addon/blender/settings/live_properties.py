@@ -19,6 +19,6 @@ PROPERTIES: dict[str, Any] = {
         options=set(),
     ),
     "use_live_repeat": BoolProperty(
-        name="Repeat", description="Start over after the last frame instead of stopping", default=True, options=set()
+        name="Loop", description="Start over after the last frame instead of stopping", default=True, options=set()
     ),
 }

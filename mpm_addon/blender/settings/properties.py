@@ -13,6 +13,7 @@ from ...core.laws import LAWS
 from ...core.laws.law import Law
 from ...core.parameters import parameters_of
 from ...core.scene.description import Collider, Emitter, Outflow
+from ...core.scene.randomness import Randomness
 from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ...storage.presets import material_presets
 from ..host.active_row import PROPERTIES as ACTIVE_ROW
@@ -113,9 +114,13 @@ MATERIAL_GROUP = property_group(
         ),
         **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
     },
-    aside={"origin": StringProperty(name="Origin", description="Preset that the custom values are based on")},
+    aside={"origin": StringProperty(name="Origin", description="Preset on which the custom values are based")},
     idle=_idle_of_material,
     description="Material of an emitter's particles.",
+)
+
+RANDOMNESS_GROUP = property_group(
+    "MPM_PG_randomness", annotations_of(Randomness), description="Noise on the parameters of an emitter's material."
 )
 
 EMITTER_GROUP = property_group(
@@ -124,6 +129,8 @@ EMITTER_GROUP = property_group(
         **annotations_of(Emitter, particles_per_cell={"optional": False}),
         "use_color": BoolProperty(name="Use Color", description="Override the material's color"),
         **PAINTED_CONTROL,
+        "use_randomness": BoolProperty(name="Use Randomness", description="Override the randomness of the preset", options=STILL),
+        "randomness": PointerProperty(type=RANDOMNESS_GROUP),
     },
     description="How an object emits particles.",
 )
@@ -145,7 +152,7 @@ SOLVER_GROUP = property_group(
         **annotations_of(Solver),
         "spacing": EnumProperty(
             name="Grid",
-            description="How the detail of the simulation is set",
+            description="How the level of detail is set",
             items=enum_items(
                 {
                     "spacing": ("Cell Size", "Set the cell size directly"),
@@ -196,7 +203,8 @@ DOMAIN_GROUP = property_group(
 def _store_groups(settings: Any, _context: Any) -> None:
     """Store the groups of a simulated object: since 5.0, Blender cannot override a value in a group that the library does not contain."""
     groups = [settings.emitter, settings.collider, settings.outflow]
-    for group, name in [*((group, "enabled") for group in groups), (settings.material, "source")]:
+    others = [(settings.material, "source"), (settings.emitter.randomness, "seed")]
+    for group, name in [*((group, "enabled") for group in groups), *others]:
         setattr(group, name, getattr(group, name))
 
 
@@ -297,6 +305,7 @@ GROUPS: tuple[type, ...] = (
     *LAW_GROUPS.values(),
     SIDE_GROUP,
     MATERIAL_GROUP,
+    RANDOMNESS_GROUP,
     EMITTER_GROUP,
     COLLIDER_GROUP,
     OUTFLOW_GROUP,

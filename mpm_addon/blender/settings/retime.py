@@ -3,44 +3,30 @@
 Objects show the scene's frame unless *Retime* is enabled; then the frame advances at a speed of its own, or is keyframed.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 
-from ..host.blender_types import BlenderObject, Context
-from ..host.runtime import OfSession, runtime
+from ..host.blender_types import BlenderObject
+from .listeners import playback_changed
 
 _KEYED = "mpm.playback_frame"
 # The slope of a keyframed frame is measured over this distance to both sides [frames].
 _REACH = 0.05
 
 
-@dataclass
-class RetimeListeners(OfSession):
-    """Called when a setting is changed by the user or a script. Modules that show frames add themselves."""
-
-    functions: list[Callable[[Any], None]] = field(default_factory=list)
-
-
-def _changed(_settings: Any, context: Context) -> None:
-    for listener in runtime.of(RetimeListeners).functions:
-        listener(context.scene)
-
-
 PROPERTIES: dict[str, Any] = {
-    "use_retime": BoolProperty(name="Retime", description="Play the cache at its own time and speed", update=_changed),
+    "use_retime": BoolProperty(name="Retime", description="Play the cache at its own time and speed", update=playback_changed),
     "retime_mode": EnumProperty(
         name="Mode",
-        description="How the displayed frame of the cache is chosen",
+        description="How to choose the frame of the cache to display",
         items=[
             ("speed", "Speed", "Play the cache from its first frame at its own speed", 1),
             ("frame", "Frame", "Keyframe the displayed frame", 2),
         ],
         default="speed",
-        update=_changed,
+        update=playback_changed,
     ),
     "playback_speed": FloatProperty(
         name="Speed",
@@ -51,22 +37,22 @@ PROPERTIES: dict[str, Any] = {
         step=5,
         precision=3,
         options=set(),
-        update=_changed,
+        update=playback_changed,
     ),
     "playback_offset": FloatProperty(
         name="Offset",
-        description="Frames by which playback is delayed",
+        description="Number of frames to delay playback by",
         step=100,
         options=set(),
-        update=_changed,
+        update=playback_changed,
     ),
     "playback_frame": FloatProperty(
         name="Frame",
-        description="Displayed frame of the cache (12.5 is halfway between two frames)",
+        description="Frame of the cache to display (12.5 is halfway between frames 12 and 13)",
         default=1.0,
         step=100,
         precision=3,
-        update=_changed,
+        update=playback_changed,
     ),
 }
 

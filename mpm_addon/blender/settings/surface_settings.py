@@ -1,43 +1,26 @@
 """The settings of derived data: how it is made, on `Scene.mpm.surface` and `Scene.mpm.skin`, and how an object shows its surface."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, PointerProperty
+from bpy.props import PointerProperty
 
 from ...core.errors import MpmError
 from ...derived.settings import SkinSettings, SurfaceSettings
 from ...storage.take import SURFACE
-from ..host.blender_types import BlenderScene, Context
-from ..host.runtime import OfSession, runtime
+from ..host.blender_types import BlenderScene
 from . import paths
-from .declarations import STILL, annotations_of, property_group, values_of
+from .declarations import annotations_of, property_group, toggle, values_of
 from .display_settings import shows_mesh
-
-
-@dataclass
-class SurfaceListeners(OfSession):
-    """Called with the scene when an object is to show its surface in another way."""
-
-    functions: list[Callable[[Any], None]] = field(default_factory=list)
-
-
-def _changed(_settings: Any, context: Context) -> None:
-    for listener in runtime.of(SurfaceListeners).functions:
-        listener(context.scene)
-
+from .listeners import playback_changed
 
 MADE_GROUP = property_group(
     "MPM_PG_surface",
     {
         **annotations_of(SurfaceSettings),
-        "while_baking": BoolProperty(
-            name="Make While Baking",
-            description="Make the surface of each new frame during the bake, at low priority; the bake takes a little longer",
-            options=STILL,
+        "while_baking": toggle(
+            "Make While Baking", "Make the surface of each new frame during the bake, at low priority; the bake takes a little longer"
         ),
     },
     description="How surfaces are made from cached frames.",
@@ -46,11 +29,7 @@ MADE_GROUP = property_group(
 SKIN_GROUP = property_group(
     "MPM_PG_skin",
     {
-        "while_baking": BoolProperty(
-            name="Make While Baking",
-            description="Make the skin of each new frame during the bake, at low priority",
-            options=STILL,
-        ),
+        "while_baking": toggle("Make While Baking", "Make the skin of each new frame during the bake, at low priority"),
     },
     description="How the meshes of emitters follow their particles.",
 )
@@ -59,18 +38,11 @@ SHOWN_GROUP = property_group(
     "MPM_PG_shown_surface",
     {
         "object": PointerProperty(type=bpy.types.Object, name="Object", description="Mesh object with the surface of these particles"),
-        "is_shown": BoolProperty(
-            name="Show Surface",
-            description="Show the surface that was made of these particles at the frames that have one",
-            default=True,
-            options=STILL,
-            update=_changed,
+        "is_shown": toggle(
+            "Show Surface", "Show the surface of these particles at frames that have one", default=True, update=playback_changed
         ),
-        "has_points": BoolProperty(
-            name="Keep Particles",
-            description="Keep the particles of frames that have a surface, for example to instance foam on them",
-            options=STILL,
-            update=_changed,
+        "has_points": toggle(
+            "Keep Particles", "Also show the particles at frames that have a surface, for example to instance foam", update=playback_changed
         ),
     },
     description="How an object shows the surface of its particles.",
@@ -87,7 +59,7 @@ def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = 
     Args:
         scene: the scene.
         kind: what is made.
-        folder: the cache, if it matters.
+        folder: the cache whose emitters count for skins; None for any.
     """
     if kind == SURFACE:
         return SurfaceSettings(**values_of(scene.mpm.surface, SurfaceSettings, scale_length=scene.unit_settings.scale_length))

@@ -1,7 +1,7 @@
-"""Warnings of the room between two colliders: openings too narrow for the cells, and colliders that close on material.
+"""Warnings about the space between two colliders: openings too narrow for the cells, and colliders that close on material.
 
-Distances between shapes are found from points between them: on the shortest way from one to the other, the distances to both add up to the
-gap, and anywhere else they are more.
+The distance between two shapes is the least sum of a point's distances to both: on the shortest path from one to the other this sum equals
+the gap, and elsewhere it is larger.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,16 +16,16 @@ from ..messages import SceneWarning
 from ..scene.animation import value_at
 from ..scene.description import Collider, Scene
 
-# Width of an opening below which less of solids or of liquids comes through than should [cells], and below which hardly any does:
+# Width of an opening below which solids, or liquids, flow through it too slowly, and below which hardly anything passes [cells]:
 # measured with sand and water that run out of a box (docs/manual/sizes.md).
 NARROWEST_OPENING, NARROWEST_FOR_LIQUIDS = 6.0, 4.0
 BLOCKED_OPENING = 3.0
-# Colliders this near to each other look as if they touched, and nearly nothing comes through [cells].
+# Colliders nearer to each other than this look as if they touched, and next to nothing passes between them [cells].
 TOUCHING = 1.0
 # Depth to which one collider may move into another without a warning [cells].
 DEEPEST = 1.0
 
-# Of points between two colliders, how much farther they may be from both than the gap is wide to count as in the opening.
+# A point lies in an opening if the sum of its distances to both colliders is less than this multiple of the gap.
 IN_OPENING = 1.02
 
 _POINTS, _ROUNDS = 3000, 4
@@ -33,7 +33,7 @@ _POSES = 8
 
 
 def narrow_openings(scene: Scene) -> Iterator[SceneWarning]:
-    """For each collider the narrowest opening between it and one that is named after it, at the first frame, if it has too few cells."""
+    """For each collider, the narrowest opening at the first frame between it and a later one in the scene, if it spans too few cells."""
     spacing, frame = scene.solver.grid_spacing, scene.time.frame_start
     is_liquid = all(isinstance(material.law, FluidLaw) for material in scene.materials.values())
     narrowest = NARROWEST_FOR_LIQUIDS if is_liquid else NARROWEST_OPENING
@@ -47,18 +47,18 @@ def narrow_openings(scene: Scene) -> Iterator[SceneWarning]:
             found[first.name] = gap, second
     for name, (gap, other) in found.items():
         cells = gap / spacing
-        effect = "hardly any comes through" if cells < BLOCKED_OPENING else "less comes through than should"
+        effect = "hardly any passes" if cells < BLOCKED_OPENING else "less passes than should"
         yield SceneWarning(
             "narrow_opening",
             f'Collider "{name}"',
-            f'between it and collider "{other.name}" is an opening of {gap:.2g} m, {cells:.2g} times the cell size of {spacing:g} m: '
+            f'the opening between it and collider "{other.name}" is only {gap:.2g} m, {cells:.2g} times the cell size of {spacing:g} m: '
             f"if material flows through it, {effect}",
             f"close it, make it at least {narrowest:g} cells wide, or use a grid_spacing of at most {gap / narrowest:.2g} m",
         )
 
 
 def closing_colliders(scene: Scene) -> Iterator[SceneWarning]:
-    """Colliders that move rigidly into another one, from outside."""
+    """Colliders that start apart and then move rigidly into one another."""
     spacing = scene.solver.grid_spacing
     for first, second in _pairs(scene):
         mover, other = (first, second) if _moves(first) else (second, first)
@@ -72,7 +72,7 @@ def closing_colliders(scene: Scene) -> Iterator[SceneWarning]:
                 "closing_collider",
                 f'Collider "{mover.name}"',
                 f'it moves {depths[deepest]:.2g} m into collider "{other.name}" by frame {frames[deepest]:.0f}, '
-                f"more than the cell size of {spacing:g} m: material between them is crushed and then moves wrongly",
+                f"more than the cell size of {spacing:g} m: material between them is crushed and then moves incorrectly",
                 "stop it before they meet, or make one of them dynamic so that it gives way",
             )
 
@@ -87,7 +87,7 @@ def gap_between(first: Collider, second: Collider, scene: Scene, frame: float, r
 
 
 def _is_filled(first: Collider, second: Collider, scene: Scene, frame: float, gap: float) -> bool:
-    """Whether other colliders are in most of an opening [m]: nearer to points in it than half its width."""
+    """Whether other colliders fill most of an opening of width `gap` [m]: at its median point, one is nearer than half the width."""
     others = [each for each in scene.colliders if each not in (first, second) and value_at(each, "enabled", frame)]
     low, high = _common_box(first, second, frame, gap)
     points = _points(low, high, np.random.default_rng(1), scene)
@@ -112,12 +112,12 @@ def _depth(first: Collider, second: Collider, scene: Scene, frame: float) -> flo
     low, high = _common_box(first, second, frame, 0.0)
     if (low >= high).any():
         return 0.0
-    # from the point deepest in both, the way out of either is as long
+    # the point deepest in both is equally far from both surfaces
     return -2.0 * _nearest(low, high, scene, lambda points: np.maximum(_distance(first, frame, points), _distance(second, frame, points)))
 
 
 def _nearest(low: Floats, high: Floats, scene: Scene, measure: Callable[[Floats], Floats]) -> float:
-    """The least value of a function of points (n, 3) in a box, looked for more closely around the best ones."""
+    """The least value of a function of points (n, 3) in a box, searched more finely around the best point of each round."""
     random, best = np.random.default_rng(0), np.inf
     least, most = low, high
     for _ in range(_ROUNDS):

@@ -1,6 +1,6 @@
 """Warnings before a bake: thin shapes, fast colliders, objects outside the domain or inside each other, memory, disk space, duration.
 
-Warnings change nothing and refuse nothing. Checking for overlaps may query mesh distances, which loads numba.
+Warnings do not change or refuse anything. Checking for overlaps may query mesh distances, which loads numba.
 """
 
 from collections.abc import Iterator
@@ -27,13 +27,13 @@ from .openings import closing_colliders, narrow_openings
 
 # Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].
 THINNEST_COLLIDER = 1.0
-# Way of a collider, in the time of a substep that the materials allow, beyond which it makes a bake several times as long [cells].
+# How far a collider may move within a substep that the materials allow [cells]; beyond this a bake takes several times as long.
 FARTHEST = 2.0
 # Largest share of a mesh's surface that a hole may have without a warning.
 LARGEST_HOLE = 0.05
 # Largest share of an emitter's volume inside a collider without a warning.
 LARGEST_OVERLAP = 0.01
-# Of what is available.
+# Largest shares of what is available, and longest duration, without a warning.
 LARGEST_SHARE_OF_MEMORY = 0.8
 LARGEST_SHARE_OF_DISK = 0.9
 LONGEST_HOURS = 6.0
@@ -67,7 +67,7 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
         scene: the scene.
         cost: its estimate.
         disk_free: free disk space for the cache [bytes]; not checked if it is None.
-        expected_seconds: how long the bake will take [s], if that was measured.
+        expected_seconds: how long the bake will take [s], if it has been measured.
 
     Raises:
         SceneError: for a shape that a bake would refuse too.
@@ -91,7 +91,7 @@ def scene_warnings(scene: Scene) -> list[SceneWarning]:
 def cost_warnings(
     scene: Scene, cost: Estimate, *, disk_free: int | None = None, expected_seconds: float | None = None
 ) -> list[SceneWarning]:
-    """Warnings of memory, disk space and duration; the arguments are those of `warnings_of`."""
+    """Warnings about memory, disk space and duration; the arguments are those of `warnings_of`."""
     found: list[SceneWarning] = []
     subject = f'Scene "{scene.name}"'
     if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
@@ -125,7 +125,7 @@ def cost_warnings(
 
 
 def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
-    """Emitters that are disabled or have no flow at every frame at which they could emit."""
+    """Emitters that are disabled or have no flow in every frame in which they could emit."""
     for emitter in scene.emitters:
         frames = range(max(first_frame(emitter, scene), scene.time.frame_start), min(last_frame(emitter, scene), scene.time.frame_end) + 1)
         is_flowing = emitter.mode != "inflow" or not has_flow_rate(emitter)
@@ -153,13 +153,13 @@ def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
                 "light_body",
                 subject,
                 f"its density of {density:.3g} kg/m^3 is less than 1/30 of the lightest material's "
-                f"{lightest:.3g} kg/m^3: it may jump and need short substeps",
+                f"{lightest:.3g} kg/m^3: it may jump and require short substeps",
                 f"use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3",
             )
 
 
 def _fast_colliders(scene: Scene) -> Iterator[SceneWarning]:
-    """Colliders that need far shorter substeps than the materials: contact holds, but the bake takes long."""
+    """Colliders that need far shorter substeps than the materials: contact stays reliable, but the bake takes long."""
     duration = (len(scene.time.frames) - 1) * scene.time.frame_seconds
     if not duration or not any(collider.motion is not None for collider in scene.colliders):
         return
@@ -178,7 +178,7 @@ def _fast_colliders(scene: Scene) -> Iterator[SceneWarning]:
 
 
 def _steps_of(collider: Collider, scene: Scene) -> Iterator[tuple[float, float, float, float]]:
-    """Between each two poses while it is enabled: the collider's greatest speed [m/s] and way [m], and the two frames."""
+    """For each interval between poses that begins enabled: the collider's greatest speed [m/s] and displacement [m], and both frames."""
     motion = collider.motion
     if motion is None:
         return
@@ -247,8 +247,8 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
 
 
 def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
-    """Meshes whose inside matters and that have a large hole, which is closed invisibly."""
-    # in 2D only the section matters, which may be closed even if the mesh is not
+    """Meshes that are filled or block their inside although they have a large hole; the hole counts as closed."""
+    # 2D uses only the section, which may be closed even if the mesh is not
     items = (*scene.emitters, *scene.colliders) if scene.solver.dimension == 3 else ()
     for item in items:
         shape = item.shape
@@ -269,7 +269,7 @@ def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
 
 
 def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float | None:
-    """The thickness [m] of an emitter or collider, at most `limit`; None if its inside does not matter.
+    """The thickness [m] of an emitter or collider, at most `limit`; None if only its surface is used.
 
     Args:
         shape: its shape; in 2D, the section of it.
@@ -280,7 +280,7 @@ def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float 
 
 
 def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
-    """Whether the inside matters; an open mesh collider acts as a sheet."""
+    """Whether the inside is used; an open mesh acts as a sheet collider."""
     return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or is_solid(shape)
 
 

@@ -1,6 +1,6 @@
 """A preview of a scene: the same scene on a coarser grid, computed in seconds, that shows roughly how the bake will move.
 
-Materials, forces and frames are unchanged because they decide the motion. What changes is the cell size, and with it the number of
+Materials, forces and frames are unchanged because they determine the motion. What changes is the cell size, and with it the number of
 particles; the number of particles per cell is unchanged unless an emitter is too thin for cells of the size that would require.
 """
 
@@ -31,7 +31,7 @@ AIM = 0.95
 CFL = 0.6
 _SEARCHES = 40
 _REMEDY = "use more particles for the preview"
-# With a smaller share of the particles per cell, the material has holes.
+# Least share of the particles per cell; with fewer, the material has holes.
 _FEWEST_SHARE = 0.6
 
 
@@ -53,7 +53,7 @@ class Preview:
 
 
 def preview_of(scene: Scene, particles: int = PARTICLES) -> Preview:
-    """A preview of a scene with at most so many particles in any of its frames.
+    """A preview of a scene with at most `particles` particles in any of its frames.
 
     Raises:
         SceneError: the scene cannot be computed on any grid.
@@ -76,7 +76,7 @@ def _most(scene: Scene) -> float:
 
 
 def _at(scene: Scene, spacing: float, share: float = 1.0) -> Scene:
-    """The scene at another grid spacing [m], with a share of its particles per cell, without what only a bake needs."""
+    """The scene at another grid spacing [m], with a share of its particles per cell, and without the settings that only a bake needs."""
     factor = share * (scene.solver.grid_spacing / spacing) ** scene.solver.dimension
     return replace(
         scene,
@@ -118,9 +118,9 @@ def _with_fewer_points(emitter: Emitter, points: Points, factor: float) -> Emitt
 
 
 def _spacing_for(scene: Scene, particles: float) -> tuple[float, float]:
-    """The grid spacing [m] at which there are at most so many particles, and the share of the particles per cell to keep.
+    """The grid spacing [m] that gives at most `particles` particles, and the share of the particles per cell.
 
-    A cell may not be larger than an emitter; if that leaves too many particles, there are fewer per cell.
+    A cell may not be larger than an emitter; if that still gives too many particles, the number per cell is reduced.
     """
     largest = min((_extent(emitter, scene) for emitter in scene.emitters if _has_volume(emitter)), default=math.inf)
     low = high = scene.solver.grid_spacing
@@ -138,7 +138,7 @@ def _spacing_for(scene: Scene, particles: float) -> tuple[float, float]:
 
 
 def _share_for(scene: Scene, spacing: float, particles: float) -> float:
-    """The share of the particles per cell that leaves at most so many particles."""
+    """The share of the particles per cell that gives at most `particles` particles."""
     share = 1.0
     for _ in range(_SEARCHES):
         found = _most(_at(scene, spacing, share))
@@ -158,7 +158,7 @@ def _extent(emitter: Emitter, scene: Scene) -> float:
 
 
 def _limits(scene: Scene, spacing: float) -> Iterator[tuple[Emitter | Collider, float, float]]:
-    """What is too thin for a grid spacing: the item, its thickness [m], and the largest spacing for it [m], at least the scene's."""
+    """Items too thin for a grid spacing: the item, its thickness [m], and the largest spacing for it [m], at least the scene's."""
     for item in (*scene.emitters, *scene.colliders):
         is_emitter = isinstance(item, Emitter)
         if is_emitter and not _has_volume(item):

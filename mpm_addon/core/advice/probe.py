@@ -18,7 +18,7 @@ WARM_UP = 3
 
 @dataclass(frozen=True)
 class Probe:
-    """What a probe measured, and what it predicts.
+    """A measurement of substeps, and the prediction from it.
 
     Attributes:
         seconds: wall time of the measured substeps [s].
@@ -61,9 +61,9 @@ class _Record:
         self._lines: list[tuple[float, int, float]] = []
 
     def add(self, progress: Progress) -> None:
-        """Record a substep. Raises Cancelled when there are enough."""
+        """Record a substep. Raises Cancelled once enough are recorded."""
         if progress.stage != "simulating":
-            # substeps begin after the last preparation
+            # measuring starts after the last preparation
             self._lines[:] = [(time.perf_counter(), 0, float(self._scene.time.frame_start))]
             return
         self._lines.append((time.perf_counter(), progress.particles, progress.frame - 1 + progress.fraction))

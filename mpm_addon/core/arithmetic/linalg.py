@@ -81,7 +81,7 @@ def _rotated_columns(p: Any, q: Any, u: Any, w: Any) -> Any:
     hypotenuse = sqrt(difference * difference + twice_product * twice_product)
     # Rutishauser's small angle: tangent = 2 g / (d + sign(d) sqrt(d^2 + 4 g^2)), zero for orthogonal columns
     denominator = select(difference < 0.0, difference - hypotenuse, difference + hypotenuse)
-    # also where the squares of a tiny product underflow
+    # also true where the squares of a tiny product underflow
     is_orthogonal = absolute(denominator) <= 0.0
     zero = constant(0.0, p0)
     tangent = select(is_orthogonal, zero, twice_product / select(is_orthogonal, zero + 1.0, denominator))
@@ -213,7 +213,7 @@ def plane_singular_values(m: Any) -> Any:
     one = constant(1.0, a)
     p, q = (a, zero, g), (c, zero, i)
     u, v = (one, zero, zero), (zero, zero, one)
-    # one rotation suffices, a second one removes its rounding
+    # one rotation suffices; a second one removes the rounding error of the first
     for _ in range(2):
         p, q, u, v = _rotated_columns(p, q, u, v)
     p, q, u, v = _ordered(p, q, u, v)
@@ -222,7 +222,7 @@ def plane_singular_values(m: Any) -> Any:
     q0, _, q2 = q
     u0, _, u2 = u
     v0, _, v2 = v
-    # the third axis is -y, so that both are rotations
+    # the third axis is -y, which makes both factors proper rotations
     return (
         (f0, -f2, zero, zero, zero, -one, f2, f0, zero),
         (s0, f0 * q2 - f2 * q0, one),

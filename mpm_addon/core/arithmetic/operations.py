@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Functions that numba has not been taught yet.
-UNTAUGHT: list[Callable[..., Any]] = []
+# Functions that are not yet registered with numba.
+UNREGISTERED: list[Callable[..., Any]] = []
 
 
 def generic(function: Function) -> Function:
     """Mark a function as compilable for any value type."""
-    UNTAUGHT.append(function)
+    UNREGISTERED.append(function)
     return function
 
 
@@ -73,7 +73,7 @@ def sweep_count(a: Any) -> int:
 
 
 def rounding(a: Any) -> float:
-    """A few times the rounding error of this value type."""
+    """A few times the relative rounding error of this value type."""
     return 4e-15
 
 

@@ -62,7 +62,7 @@ def least_eigenvalue(b: Any) -> Any:
     """The least eigenvalue of a symmetric matrix, 6 values.
 
     The eigenvalues of the traceless part are the roots of x^3 - m x - n (see above). Newton's method finds the greatest from the right,
-    and the other two follow from it. Where the greatest two are equal it converges slowly, but the least does not depend on its error.
+    and the other two follow from it. Where the greatest two are equal it converges slowly, but the least is insensitive to its error.
     """
     xx, xy, xz, yy, yz, zz = b
     mean = (xx + yy + zz) / 3.0
@@ -104,7 +104,7 @@ def increased(m: Any, a: Any) -> Any:
 def _rotated(p: Any, q: Any, off: Any, off_squared: Any, rp: Any, rq: Any, u: Any, w: Any) -> Any:
     """One Jacobi rotation that zeroes the entry `off` between the diagonal entries p and q and rotates the axes u and w.
 
-    Entries are returned with their squares, so that the next root depends on the square of the cosine and not on its root.
+    Off-diagonal entries are returned with their squares, so that the next rotation need not wait for the root in this one's cosine.
     """
     # the small number prevents 0/0 if the matrix is already diagonal
     size = absolute(q - p) + 1e-15

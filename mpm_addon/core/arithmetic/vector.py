@@ -3,7 +3,7 @@
 LLVM's vectorizers do not work on code like this, so vectors are explicit LLVM vector values. LLVM maps them to the machine's
 registers of any width (SSE, AVX, NEON). Nothing here knows of particles or grids.
 
-No instruction has the flags nnan or ninf, because NaN must propagate. `contract` allows a product and a sum to become one fused
+No instruction has the fastmath flags nnan or ninf, because NaN must propagate. `contract` allows a product and a sum to become one fused
 instruction.
 """
 
@@ -31,10 +31,10 @@ def _lane_count() -> int:
     return 16 if "+avx" in features else 4
 
 
-# before the first kernel is compiled, and before the width of a vector is determined
+# must precede the first compilation and the choice of the vector width
 prepare_numba()
 LANE_COUNT = _lane_count()
-# only x86 has one; other processors are not slow with denormal numbers
+# only x86 has a control word for this; other processors are not slow with denormal numbers
 HAS_CONTROL_WORD = get_process_triple().startswith(("x86_64", "amd64"))
 FLAGS = ("contract", "nsz")
 
@@ -178,6 +178,22 @@ def load(typing_context, array, index, count):
 
 
 @intrinsic
+def prefetch(typing_context, array, index):
+    """Begin to load the cache line of an element of a 1D array."""
+
+    def emit(context, builder, sig, args):
+        byte = ir.PointerType(ir.IntType(8))
+        kind = ir.FunctionType(ir.VoidType(), [byte, INT32, INT32, INT32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        pointer = _pointer_ir(context, builder, sig.args[0], args[0], args[1], ir.IntType(8))
+        # to read, into the nearest cache, data
+        builder.call(function, [pointer, INT32(0), INT32(3), INT32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), emit
+
+
+@intrinsic
 def store(typing_context, array, index, lanes):
     """Write lanes to consecutive elements of a 1D array of their type."""
 
@@ -249,6 +265,16 @@ def element(typing_context, lanes, index):
 
 
 @intrinsic
+def trailing_zeros(typing_context, word):
+    """The place of the lowest bit that is set in an unsigned 64-bit number other than 0."""
+
+    def emit(context, builder, sig, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), emit
+
+
+@intrinsic
 def largest(typing_context, lanes):
     """The largest element; a NaN anywhere makes the result NaN."""
 
@@ -277,7 +303,7 @@ def _control_word(builder: Any, name: str, pointer: Any) -> None:
 
 @intrinsic
 def flush_tiny(typing_context):
-    """Make denormal numbers count as zero on this thread: Intel's processors take a hundred times as long for them, and barely
+    """Make denormal numbers count as zero on this thread: Intel processors take a hundred times as long for them, and barely
     deformed material has many. Returns the argument for `restore_tiny`."""
 
     def emit(context, builder, sig, args):

@@ -1,1 +1,1 @@
-"""How functions become machine code, where that is stored, and the threads that run it."""
+"""Compiling functions to machine code, storing that code, and the threads that run it."""

@@ -1,8 +1,8 @@
-"""How kernels are compiled and where their machine code is stored. Every kernel is made by `kernel`.
+"""Compiling kernels and storing their machine code. Every kernel is made by `kernel`.
 
 Scalars are computed without fastmath; lanes have their own flags (see `vector`).
 
-Code is stored under a hash of all sources that kernels are made of, so an edit in any of these files invalidates it.
+Code is stored under a hash of all source files that kernels are compiled from, so editing any of them invalidates it.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from numba import njit
 from numba.core.registry import cpu_target
 from numba.extending import register_jitable
 
-from ..arithmetic import operations, vector, vector_arithmetic  # noqa: F401  (teaches numba the arithmetic of lanes)
+from ..arithmetic import operations, vector, vector_arithmetic  # noqa: F401  (registers the arithmetic of lanes with numba)
 from ..messages import SceneWarning
 from ..processor import NATIVE, level_of, platform_tag, shipped_file
 from .kernel_files import Archive, KernelCache, Store
@@ -30,7 +30,7 @@ from .linking import link_what_is_not_entered
 PACKAGES_WITH_KERNELS = ("arithmetic", "compilation", "geometry", "laws", "transfer")
 MAKES_KERNELS = (b".compilation.kernel import ", b".compilation.team import parallel_kernel")
 CORE = Path(__file__).resolve().parent.parent
-# the package in which a stored kernel looks up its types
+# the package from which a stored kernel imports its types
 PACKAGE = __name__.partition(".core.")[0]
 
 _target: Any = cpu_target.target_context
@@ -46,7 +46,7 @@ def compiled_level() -> tuple[str, str]:
 
 
 def kernel_sources() -> list[Path]:
-    """The files that kernels are made of."""
+    """The source files that kernels are compiled from."""
     sources = sorted(CORE.rglob("*.py"))
     return [each for each in sources if each.relative_to(CORE).parts[0] in PACKAGES_WITH_KERNELS or _makes_kernels(each)]
 
@@ -76,7 +76,7 @@ def _user_cache_folder() -> Path:
 
 
 def cache_folder() -> Path:
-    """The folder for kernels compiled here: in NUMBA_CACHE_DIR if it is set, else in the user's cache folder."""
+    """The folder for kernels compiled on this computer: in NUMBA_CACHE_DIR if it is set, else in the user's cache folder."""
     base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _user_cache_folder() / "mpm_addon" / "kernels"
     return base / source_hash() / compiled_level()[1]
 
@@ -103,20 +103,20 @@ def store() -> Store:
         return stored
 
 
-def teach_generic_functions() -> None:
+def register_generic_functions() -> None:
     """Make every function marked `generic` so far callable from kernels."""
-    while operations.UNTAUGHT:
-        register_jitable(forceinline=True, no_cfunc_wrapper=True)(operations.UNTAUGHT.pop())
+    while operations.UNREGISTERED:
+        register_jitable(forceinline=True, no_cfunc_wrapper=True)(operations.UNREGISTERED.pop())
 
 
 def kernel(function: Callable[..., Any] | None = None, *, is_stored: bool = True) -> Any:
     """Compile a module-level function of arrays and scalars; by default its code is stored on disk.
 
-    The code of functions outside this package is never stored, because changes of their source cannot be detected.
+    The code of functions outside this package is never stored, because changes to their source cannot be detected.
     """
     if function is None:
         return lambda function: kernel(function, is_stored=is_stored)
-    teach_generic_functions()
+    register_generic_functions()
     # kernels are never called from C, and a C wrapper would also be compiled for each function that they call
     dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True)(function)
     if is_stored and function.__module__.startswith(f"{PACKAGE}."):

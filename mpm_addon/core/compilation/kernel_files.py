@@ -1,8 +1,8 @@
-"""Machine code of kernels in files: those shipped with this version, and those that this user's bakes have compiled.
+"""Files with the machine code of kernels: those shipped with this version, and those compiled by this user's bakes.
 
 A kernel's code is one file, named by the kernel and the types of its arguments: a checksum and the compressed pickle of numba's result.
-It is in a folder, or an archive, whose key is a hash of all sources, the versions of the compiler and the processor level.
-If a file is missing, truncated, damaged or made of other sources, the kernel is compiled again. No error here stops a bake.
+The file lies in a folder or an archive whose key is a hash of all sources, the compiler versions and the processor level.
+If a file is missing, truncated, damaged or compiled from other sources, the kernel is compiled again. No error here stops a bake.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def file_name(function: Any, argument_types: Iterable[Any]) -> str:
 
 
 def packed(payload: Any) -> bytes:
-    """The content of a file."""
+    """A payload as the content of a file: a checksum, then the compressed pickle."""
     body = zstandard.compress(serialize.dumps(payload), 9)
     return _DIGEST(body).digest() + body
 
@@ -74,7 +74,7 @@ class Archive:
 
     Attributes:
         path: path of the file.
-        problem: why it is not used; None if it is used or does not exist.
+        problem: why the archive is not used; None if it is used or does not exist.
     """
 
     def __init__(self, path: Path, key: str) -> None:
@@ -113,7 +113,7 @@ def _unused(path: Path, problem: str) -> SceneWarning:
 
 
 def write_archive(path: Path, key: str, files: dict[str, bytes]) -> None:
-    """Write an archive of kernels; the same files give the same bytes."""
+    """Write an archive of kernels; the same files always give the same bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for name, content in [(_MANIFEST, json.dumps({"key": key}).encode()), *sorted(files.items())]:
             archive.writestr(zipfile.ZipInfo(name), content)
@@ -135,7 +135,7 @@ class Store:
         self._is_writable = True
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of this name; its content is not checked."""
+        """Whether a file of this name exists; its content is not checked."""
         return name not in self._damaged and (name in self._archive.names() or (self.folder / name).is_file())
 
     def content(self, name: str) -> bytes | None:
@@ -179,7 +179,7 @@ class Store:
                 try:
                     file.write(packed(payload))
                     file.close()
-                    # other users of the folder must be able to read it
+                    # other users of a shared folder must be able to read the file
                     os.chmod(file.name, 0o644)
                     os.replace(file.name, self.folder / name)
                 except OSError:

@@ -1,6 +1,6 @@
 """Functions that only compiled functions call get no machine code of their own: they are linked into their callers.
 
-numba makes machine code for each function that it compiles before it compiles the caller. Of a kernel's hundred functions,
+numba generates machine code for each function that it compiles before it compiles the caller. Of a kernel's hundred functions,
 only the kernel is ever entered from outside; the code of the others would never run.
 """
 

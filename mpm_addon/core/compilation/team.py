@@ -1,8 +1,8 @@
-"""Teams: the threads that share a kernel's work. A free thread takes the next piece, and no thread waits for one that holds none.
+"""Teams: the threads that share a kernel's work. A free thread takes the next piece, and no thread waits for one that holds no piece.
 
 A parallel kernel iterates over its pieces with `for piece in shared(tickets[0], count, grain)`. Every thread of the team runs the
 same kernel with the same arguments, and each piece goes to one of them. The call returns when all pieces are done, without waiting
-for threads that the system has not yet run because other programs occupy the processors. Such a thread later finds no ticket and
+for threads that the system has not yet run because other programs occupy the processors. Such a thread later finds no piece left and
 touches nothing else. So outside such a loop a parallel kernel may only write to its own variables.
 
 The result of a kernel does not depend on which thread takes a piece: pieces are the same for any number of threads.
@@ -23,15 +23,15 @@ from .kernel import kernel
 from .tickets import COUNT, DONE, ROW, fresh, let_others_run
 
 # how often a waiting thread polls before it sleeps, yielding each time: some tens of microseconds
-_LOOKS = 60
+_POLLS = 60
 _SLEEP_SECONDS = 50e-6
 
 
 @kernel
-def is_done(tickets, looks):
-    """Whether all pieces of all loops are done within `looks` polls."""
+def is_done(tickets, polls):
+    """Whether all pieces of all loops are done within `polls` polls."""
     for row in range(tickets.shape[0]):
-        for _ in range(looks):
+        for _ in range(polls):
             if fresh(tickets[row], DONE) >= tickets[row, COUNT] - 1:
                 break
             let_others_run()
@@ -41,9 +41,9 @@ def is_done(tickets, looks):
 
 
 @kernel
-def is_called(calls, seen, looks):
-    """Whether the number of calls differs from `seen` within `looks` polls."""
-    for _ in range(looks):
+def is_called(calls, seen, polls):
+    """Whether the number of calls differs from `seen` within `polls` polls."""
+    for _ in range(polls):
         if fresh(calls, 0) != seen:
             return True
         let_others_run()
@@ -68,7 +68,7 @@ class Team:
         self._is_over = False
         self._is_busy = threading.Lock()
         self._sleepers: list[Any] = []
-        self.threads = [threading.Thread(target=self._help, name=f"kernels {number}", daemon=True) for number in range(1, size)]
+        self.threads = [threading.Thread(target=self._serve, name=f"kernels {number}", daemon=True) for number in range(1, size)]
         for thread in self.threads:
             thread.start()
 
@@ -82,7 +82,7 @@ class Team:
             while self._sleepers:
                 self._sleepers.pop().release()
             result = function(tickets, *arguments)
-            while not is_done(tickets, _LOOKS):
+            while not is_done(tickets, _POLLS):
                 if self._failure is not None:
                     raise self._failure
                 time.sleep(_SLEEP_SECONDS)
@@ -98,31 +98,31 @@ class Team:
         while self._sleepers:
             self._sleepers.pop().release()
 
-    def _help(self) -> None:
-        """The loop of a thread: wait for calls and help with each."""
-        seen, bed = 0, threading.Lock()
-        bed.acquire()
+    def _serve(self) -> None:
+        """The loop of a thread: wait for a call and share in its work."""
+        seen, wake = 0, threading.Lock()
+        wake.acquire()
         while not self._is_over:
-            if not is_called(self._calls, seen, _LOOKS):
-                self._sleep(bed, seen)
+            if not is_called(self._calls, seen, _POLLS):
+                self._sleep(wake, seen)
                 continue
             seen, job = int(self._calls[0]), self._job
             if job is not None:
-                self._take_part(*job)
+                self._run_job(*job)
                 del job
 
-    def _sleep(self, bed: Any, seen: int) -> None:
-        """Sleep until a call comes. A call after `bed` joins the sleepers releases it; an earlier one is seen here."""
-        self._sleepers.append(bed)
+    def _sleep(self, wake: Any, seen: int) -> None:
+        """Sleep until the next call. A call made after `wake` joins the sleepers releases it; an earlier one is noticed here."""
+        self._sleepers.append(wake)
         if self._calls[0] != seen:
             try:
-                self._sleepers.remove(bed)
+                self._sleepers.remove(wake)
             except ValueError:
-                bed.acquire()
+                wake.acquire()
             return
-        bed.acquire()
+        wake.acquire()
 
-    def _take_part(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def _run_job(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         try:
             function(*arguments)
         except BaseException as error:  # noqa: BLE001 - the caller raises it

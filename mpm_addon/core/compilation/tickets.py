@@ -16,13 +16,13 @@ TAKEN, DONE, COUNT, ROW = 0, 8, 16, 24
 YIELD = "mpm_let_others_run"
 
 
-def _teach_yielding() -> None:
+def _register_yield() -> None:
     """Make the system call that yields to another thread available to compiled code."""
     library = ctypes.WinDLL("kernel32").SwitchToThread if sys.platform == "win32" else ctypes.CDLL(None).sched_yield
     llvmlite.binding.add_symbol(YIELD, ctypes.cast(library, ctypes.c_void_p).value)
 
 
-_teach_yielding()
+_register_yield()
 
 
 def _at_address(builder: Any, address: Any, index: Any) -> Any:
@@ -80,8 +80,8 @@ def shared(tickets, count, grain):
 
 @njit(nogil=True)
 def _numbers(tickets, count, grain):
-    """The numbers of `shared`. It gets the address of the tickets: a generator never gives back the arrays that it is given."""
-    # a late thread may see arrays that already give another count
+    """The numbers of `shared`. Takes the address of the tickets, because a compiled generator never releases arrays passed to it."""
+    # a late thread may see arrays that have changed since and give another count
     count = _settle(tickets, COUNT, count + 1) - 1
     low = _fetch_add(tickets, TAKEN, grain)
     while low < count:

@@ -1,1 +1,1 @@
-"""Colliders, walls and rigid bodies: contact with the material and with each other."""
+"""Colliders, walls and rigid bodies: contact with material and with one another."""

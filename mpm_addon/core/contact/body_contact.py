@@ -1,13 +1,13 @@
 """Contact between bodies of different velocity fields, at the nodes where several have mass (Bardenhagen, Guilkey and others 2001).
 
-At a node two bodies exchange an impulse along their common normal, so that they do not approach once they touch, and one along their
-surfaces, at most the friction coefficient times the first (Coulomb). Momentum is conserved at every node, and what presses two bodies
-apart takes energy from them; only where overlapping bodies slide, they part a little, see `SLIDING_SHARE`.
+At a node, two bodies exchange an impulse along their common normal, which prevents them from approaching once they touch, and one along
+their surfaces, at most the friction coefficient times the first (Coulomb). Momentum is conserved at every node, and the normal impulse of
+two approaching bodies dissipates energy; only where overlapping bodies slide, they separate a little, see `SLIDING_SHARE`.
 
-The normal points against the difference of their fullness's gradients; between a solid and a fluid, against the solid's, whose surface is
-smoother (Nairn, Hammerquist and Smith 2020 compare choices). Bodies whose masses overlap at nodes do not touch yet: a node's mass tells
-how far the surface of a body is (`node_surfaces`). Both distances together are the gap. A fluid has no such surface: it touches a solid
-where both together fill most of a node.
+The normal points against the difference of the gradients of both bodies' fullness; between a solid and a fluid, against that of the
+solid, whose surface is smoother (Nairn, Hammerquist and Smith 2020 compare choices). Bodies do not touch yet just because both have mass
+at a node: the masses give the distance of each body's surface (`node_surfaces`), and the sum of both distances is the gap. A fluid has no
+such surface: it touches a solid where both together fill most of a node.
 """
 
 import math
@@ -30,30 +30,30 @@ from .node_surfaces import MARGIN, WIDTH, area_at, distance_at, find_slopes, gat
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# A body's nodes are full where they have its greatest mass nearby; where only few particles are nearby, at least this share of a full cell.
+# The mass of a full node is the greatest mass of the body nearby, and at least this share of that of a full cell.
 LEAST_FULL = 0.5
-# Nodes with less of a body than this share of a full cell have no contact: they weigh nothing for the particles, which lie far away.
+# Nodes with less of a body than this share of a full cell have no contact: the particles, which are far away, gather next to nothing there.
 LIGHT = 1e-3
-# A fluid touches a solid where both fill at least so much of a node. At a surface that they share they fill all of it, apart from what
-# is uneven; if they touched wherever both have mass, a quarter of a cell would stay free between them.
+# A fluid touches a solid where both together fill at least this share of a node. At a common surface they fill all of it, apart from
+# unevenness; if they touched wherever both have mass, a quarter of a cell would stay free between them.
 TOUCHING = 0.65
-# farther apart, adhesion no longer holds [cells]
+# greatest gap across which adhesion acts [cells]
 ADHESION_REACH = 0.25
-# Bodies that overlap and slide part at least at this share of their sliding speed. A body's edges have slanted normals: where it runs
-# up on the other at its leading edge it is stopped, and without this nothing would push at the trailing edge in turn, so it would drag.
+# Overlapping bodies that slide separate at no less than this share of their sliding speed. The edges of a body have slanted normals: it is
+# stopped where its leading edge runs up the other body, and without this nothing would push its trailing edge in return, so it would drag.
 SLIDING_SHARE = 0.15
-# What overlaps comes apart by at most this share of the overlap in a substep.
+# Overlapping bodies separate by at most this share of the overlap in a substep.
 FASTEST_PARTING = 0.1
-# several bodies at a node share it, so their pairs are solved repeatedly
+# number of sweeps over the pairs at nodes that more than two bodies share
 SWEEPS = 4
 # a normal from a shorter vector, in shares of full cells, is arbitrary
 LEAST_SLOPE = 1e-12
-# The standard deviation of the cubic spline over that of the quadratic one, whose integral tells distances.
+# The standard deviation of the cubic spline over that of the quadratic one, whose integral gives distances.
 CUBIC_WIDTH = math.sqrt(4.0 / 3.0)
 
 
 class Meetings(NamedTuple):
-    """The places where the node blocks of several velocity fields lie.
+    """The places with node blocks of several velocity fields.
 
     Attributes:
         first: (places + 1,) the first row of each place.
@@ -68,7 +68,7 @@ class Meetings(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory for the bodies in one place, a row for each of the pieces that threads take.
+    """Working memory for the bodies in one place, with a row for each piece of work.
 
     Attributes:
         patches: (pieces, bodies, WIDTH, WIDTH or 1, WIDTH), see `gather_masses`; fulls: (pieces, bodies) masses of full cells [kg].
@@ -83,7 +83,7 @@ class Room(NamedTuple):
 
 
 class Surfaces(NamedTuple):
-    """What contact knows about the particles of each velocity field.
+    """The properties of each velocity field that contact depends on.
 
     Attributes:
         full: mass of a cell full of the densest of its materials [kg], (fields,); thin: of the lightest.
@@ -105,12 +105,12 @@ class Pair(NamedTuple):
     Attributes:
         one, other: which of the bodies there.
         block, its: their node blocks.
-        is_wet: whether exactly one has a fluid.
+        is_wet: whether exactly one of them contains a fluid.
         full, its_full: masses of full cells for the normal [kg]; least, its_least: the least that count as full for distances.
         thin, its_thin: those of their lightest materials [kg].
         friction: Coulomb coefficient between them.
         adhesion: [Pa].
-        is_alone: whether no other bodies are there.
+        is_alone: whether these are the only bodies in the place.
     """
 
     one: int
@@ -148,7 +148,7 @@ class BodyContact:
         self._surfaces = Surfaces(nothing, nothing, np.zeros(0, np.bool_), nothing, nothing)
 
     def find(self, layout: Layout) -> None:
-        """Find where fields meet, after a sort."""
+        """Find the places with several fields, after a sort."""
         self._meetings = meetings_of(layout) if layout.has_twins else None
         if self._meetings is not None:
             most = int(np.diff(self._meetings.first).max())
@@ -174,7 +174,7 @@ def meetings_of(layout: Layout) -> Meetings:
 
 
 def room_for(bodies: int, dimension: int) -> Room:
-    """Room for places with at most so many bodies."""
+    """Working memory for places with at most this number of bodies."""
     patch = (WIDTH, WIDTH if dimension == 3 else 1, WIDTH)
     return Room(
         np.zeros((PIECE_COUNT, bodies, *patch), np.float32),
@@ -185,9 +185,9 @@ def room_for(bodies: int, dimension: int) -> Room:
 
 
 def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -> Surfaces:
-    """What the materials of each field have in common; friction and adhesion are the means of its solids."""
+    """The properties of each field; friction and adhesion are the means over its solids."""
     groups = [[laws[number] for number in bodies] for bodies in store.fields]
-    # materials with the same values count once, or the levels of painted factors would weigh
+    # materials with the same values count once, regardless of the number of levels of painted factors
     solids = [{(law.contact_friction, law.adhesion): law for law in group if isinstance(law, ElasticLaw)}.values() for group in groups]
 
     def mean(name: str) -> Floats:
@@ -201,7 +201,7 @@ def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -
 
 @kernel
 def shares_nodes(nodes, node_rows, block, its, least, its_least):
-    """Whether two node blocks in one place have more than these masses [kg] at the same node."""
+    """Whether two node blocks in one place have more than these masses [kg] at a common node."""
     if node_rows[block] & node_rows[its] == 0:
         return False
     count = 0
@@ -212,11 +212,12 @@ def shares_nodes(nodes, node_rows, block, its, least, its_least):
 
 @kernel
 def find_contacts(nodes, pair, first, last, slopes, width, contacts, count):
-    """Find the nodes of a block where two bodies may touch: their numbers in it, the normal, the gap [cells], and the area [cells^2].
+    """Find the nodes of a block at which two bodies may touch.
 
     Args:
         first, last: patches of both.
-        contacts: (n, 8) result: both bodies, the node, the normal, gap and area (0 without adhesion), from row `count` on.
+        contacts: (n, 8) result: both bodies, the node, the normal, the gap [cells] and the area [cells^2] (0 without adhesion),
+            from row `count` on.
 
     Returns:
         The new number of contacts.
@@ -252,7 +253,7 @@ def find_contacts(nodes, pair, first, last, slopes, width, contacts, count):
 
 @kernel
 def is_parting(nodes, pair, at, normal):
-    """Whether two bodies part so fast at a node that no contact would change it."""
+    """Whether two bodies separate so fast at a node that contact would not change their velocities."""
     u, v = nodes[pair.its, at] - nodes[pair.block, at], nodes[pair.its, at + 1] - nodes[pair.block, at + 1]
     w = nodes[pair.its, at + 2] - nodes[pair.block, at + 2]
     return u * normal[0] + v * normal[1] + w * normal[2] >= SLIDING_SHARE * math.sqrt(u * u + v * v + w * w)
@@ -260,7 +261,7 @@ def is_parting(nodes, pair, at, normal):
 
 @kernel
 def exchange_impulses(nodes, pair, contact, spacing, dt):
-    """Change the velocities of two bodies at a node to what their contact allows; contact: a row of `find_contacts`."""
+    """Change the velocities of two bodies at a node to those that their contact allows; contact: a row of `find_contacts`."""
     at, block, its = NODE * int(contact[2]), pair.block, pair.its
     nx, ny, nz, gap = contact[3], contact[4], contact[5], contact[6]
     area = contact[7] * (spacing * spacing if nodes.shape[1] > NODE * BLOCK * BLOCK else spacing)
@@ -270,7 +271,7 @@ def exchange_impulses(nodes, pair, contact, spacing, dt):
     parting = u * nx + v * ny + w * nz
     u, v, w = u - parting * nx, v - parting * ny, w - parting * nz
     sliding = math.sqrt(u * u + v * v + w * w)
-    # they may approach by the gap
+    # the bodies may approach by the gap
     wanted = -max(gap, 0.0) * spacing / dt
     if gap < 0.0:
         wanted = min(-gap * spacing * FASTEST_PARTING / dt, SLIDING_SHARE * sliding)
@@ -291,7 +292,7 @@ def exchange_impulses(nodes, pair, contact, spacing, dt):
 
 @kernel
 def pair_of(meetings, begin, end, surfaces, one, other):
-    """Two of the bodies in the place whose rows are [begin, end); their masses of full cells are those of full surfaces."""
+    """Two of the bodies in the place with rows [begin, end)."""
     field, its_field = meetings.fields[begin + one], meetings.fields[begin + other]
     full, its_full = surfaces.full[field], surfaces.full[its_field]
     return Pair(
@@ -338,7 +339,7 @@ def find_all_contacts(nodes, node_rows, meetings, place, surfaces, width, room, 
 
 @parallel_kernel
 def meet_bodies(tickets, nodes, node_rows, meetings, surfaces, room, spacing, width, dt):
-    """Let the bodies of different fields meet at all nodes where several have mass.
+    """Exchange impulses between the bodies of different fields at all nodes where several have mass.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg]; the velocities are changed.

@@ -1,4 +1,4 @@
-"""Particles that slipped into colliders between two nodes, or through thin ones: found by the distance between nodes, and pushed back."""
+"""Particles that slipped into colliders between nodes, or through thin ones: found by the interpolated distance, and pushed back."""
 
 import math
 
@@ -16,11 +16,11 @@ from ..transfer.table import load_vector
 from .pairs import SINK
 from .surface import rigid_velocity
 
-# a particle that was deeper than this before the substep began inside, and is left alone [cells]
+# a particle that was deeper than this before the substep began inside the collider, and is left alone [cells]
 INSIDE = SINK + 0.05
-# distances in arenas are rounded [cells]
+# rounding error of the distances in arenas [cells]
 ROUNDING = 1e-4
-# the greatest error of a particle's displacement in a substep [cells]
+# greatest rounding error of a particle's displacement in a substep [cells]
 SLIP_OF_ROUNDING = 1e-5
 
 
@@ -36,7 +36,7 @@ def interpolated_distance(x, y, z, neighbors, row_of_block, distance, far):
         far: the distance at nodes of blocks that are not near [m].
 
     Returns:
-        The distance [m]; `far` if the cell reaches beyond the blocks around.
+        The distance [m]; `far` if the cell reaches beyond the surrounding blocks.
     """
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     if min(cx, cy, cz) < -BLOCK or max(cx, cy, cz) >= 2 * BLOCK - 1:
@@ -150,8 +150,8 @@ def find_due(pairs, speeds, step, least, is_within, due):
         pairs: see `Pairs`; `room` and `is_due` are results.
         speeds: see `fastest_nodes`.
         step: length of the substep over the cell size [s/m].
-        least: how far particles may move in any case [cells].
-        is_within: whether all particles are within their blocks' arenas; elsewhere all pairs are due.
+        least: displacement that particles may have regardless of the nodes, such as pinned ones [cells].
+        is_within: whether all particles are within their blocks' arenas; if not, all pairs are due.
         due: (k,) result: the blocks with a pair that is due.
 
     Returns:
@@ -178,7 +178,7 @@ def find_due(pairs, speeds, step, least, is_within, due):
 
 @generic
 def rooms_of(table, slot, bound, rooms):
-    """Store, for `LANE_COUNT` slots, a lower bound on how far each particle's distance has to fall before it could be pushed [cells]."""
+    """Store a lower bound on the room of `LANE_COUNT` particles [cells], see `Pairs`; returns the least."""
     x, y, z = load_vector(table, POSITION, slot)
     room = bound[0] * x + bound[1] * y + bound[2] * z + (bound[3] + SINK - ROUNDING)
     store(rooms, 0, room)
@@ -189,13 +189,13 @@ def rooms_of(table, slot, bound, rooms):
 def collide_particles(tickets, particles, is_carried, coordinates, neighbors, pairs, level_sets, dt, is_within):
     """Push particles that sank into colliders during the substep back to the depth `SINK`.
 
-    Their velocity stays: the nodes inside take it away, with friction. If particles were held and stopped at the surface itself, they
-    would load no node wherever the surface lies far above one, and sand would slide away over the floor in a layer without height.
+    Their velocity is unchanged: contact at the nodes inside reduces it, with friction. If particles were stopped at the surface itself,
+    they would load no node wherever the surface lies far above one, and sand would slide away over the floor in a layer without thickness.
     A particle that was deeper than `INSIDE` before the substep is left alone.
 
     Args:
         particles: see `Particles`; positions are changed.
-        is_carried: (bodies,) which bodies are left alone, see `ParticleStore`.
+        is_carried: (bodies,) bodies that are left alone, see `ParticleStore`.
         coordinates: (blocks, 3) of the particle blocks; neighbors: (blocks, 27 or 9) node blocks around each.
         pairs: see `Pairs`; `pushed` and, of pairs that are due, `room` are results.
         level_sets: see `LevelSets`.
@@ -218,11 +218,11 @@ def collide_particles(tickets, particles, is_carried, coordinates, neighbors, pa
                 last += 1
                 if is_carried[body]:
                     continue
-                # bodies one behind another are looked at together
+                # consecutive bodies are processed together
                 while last < body_count and not is_carried[last]:
                     last += 1
                 begin, end = first[block * body_count + body], first[block * body_count + last]
-                # blocks begin within a vector where small runs share one
+                # a block may begin within a vector that small runs share
                 for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
                     lowest = rooms_of(table, at, bound, rooms)
                     if is_within and at >= begin and at + LANE_COUNT <= end and lowest >= bound[4]:

@@ -1,9 +1,9 @@
-"""Rigid bodies in the material: their exchange of momentum in a substep, solved so that light bodies remain stable.
+"""Rigid bodies in material: the exchange of momentum in a substep, solved so that light bodies remain stable.
 
 On the grid, a rigid body acts on the material as any moving collider does, and it receives exactly the momentum that the nodes lose. Its
 velocity depends on that exchange, and the exchange on its velocity: u = contact(W (p - J(u))), with p the body's momentum after gravity,
 W its inverse mass, and J(u) the momentum that the nodes gain from a body with velocity u. J is evaluated by applying contact to the nodes
-and then restoring them. Broyden's method (1965) finds u, beginning with the surrounding material fixed to the body, an upper bound of
+and then restoring them. Broyden's method (1965) finds u, starting as if the surrounding material were fixed to the body, an upper bound of
 its added mass. See docs/rigid_bodies.md.
 """
 
@@ -15,17 +15,17 @@ from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
 from .exchange import sum_momenta, sum_moments
 from .obstacle import Floats
-from .obstacles import ObstacleGroup, is_ever_there
+from .obstacles import ObstacleGroup, is_ever_enabled
 from .rigid_body import STATE_SIZE, RigidBody
 from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
 from .rigid_impulses import SolverBodies
 
-# the mismatch that may remain, relative to the change of velocity, and the most evaluations of the exchange
+# the tolerated mismatch, relative to the change of velocity, and the largest number of evaluations of the exchange
 TOLERANCE = 0.02
 EVALUATIONS = 8
 # a mismatch that moves a body by less than this in a substep is negligible [cells]
 NEGLIGIBLE = 1e-7
-# contacts are searched for this much farther than bodies can move in a substep
+# the search distance for contacts, relative to how far bodies can move in a substep
 FORESIGHT = 1.5
 
 
@@ -43,7 +43,7 @@ class RigidBodies:
     """
 
     def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float, fluid_fields: NDArray[np.bool_]) -> None:
-        dynamic = [collider for collider in scene.colliders if collider.dynamic and is_ever_there(collider)]
+        dynamic = [collider for collider in scene.colliders if collider.dynamic and is_ever_enabled(collider)]
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
         self.groups = [ObstacleGroup([body.obstacle], scene, filling, fluid_fields) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
@@ -53,7 +53,7 @@ class RigidBodies:
         self._saved = self.state()
         self._contacts: Contacts | None = None
         self._least = np.zeros(0)
-        # each body's inverse Jacobian as the last substep found it
+        # each body's inverse Jacobian from the last substep
         self._inverses: list[Floats | None] = [None] * len(self.bodies)
 
     def poses(self) -> dict[str, Floats]:
@@ -65,12 +65,12 @@ class RigidBodies:
         return np.array([body.state() for body in self.bodies]).reshape(-1, STATE_SIZE)
 
     def load(self, state: Floats) -> None:
-        """Set the state that `state` returned."""
+        """Restore a state that `state` returned."""
         for body, its in zip(self.bodies, state, strict=True):
             body.set_state(its)
 
     def save(self) -> None:
-        """Save the state for `restore`; what follows depends on nothing else."""
+        """Save the state for `restore`, and reset everything else that later substeps depend on."""
         self._saved = self.state()
         self._inverses = [None] * len(self.bodies)
 
@@ -84,7 +84,7 @@ class RigidBodies:
             body.place()
 
     def exchange_momentum(self, store: ParticleStore, gravity: Floats, dt: float) -> None:
-        """Exchange momentum with nodes, colliders and each other, which gives the velocities that the bodies then move with.
+        """Exchange momentum with nodes, colliders and one another, which gives the velocities with which the bodies then move.
 
         Args:
             gravity: acceleration [m/s^2], shape (3,).
@@ -135,7 +135,7 @@ class RigidBodies:
         free = body.velocities
         weight = np.zeros((6, 6))
         weight[:3, :3], weight[3:, 3:] = np.diag(body.inverse_mass), body.inverse_inertia
-        # speeds in m/s, so that rotation counts as much as translation
+        # scales angular velocities to speeds [m/s], so that rotation counts as much as translation
         unit = np.array([1.0] * 3 + [body.gyration] * 3)
         inverse = self._inverse(number)
         trial = before[number]
@@ -162,12 +162,12 @@ class RigidBodies:
                 break
             if evaluation < EVALUATIONS - 1:
                 trial = trial + solver.change(mismatch) / unit
-        # without convergence the inverse is not worth keeping
+        # without convergence the inverse is discarded
         self._inverses[number] = solver.inverse if solver is not None and is_found else None
         body.push(-impulse)
 
     def _impulse(self, group: ObstacleGroup, velocity: Floats, blocks: np.ndarray, center: Floats, store: ParticleStore) -> Floats:
-        """Let a body with this velocity act on the nodes; returns the momentum and angular momentum that these gain, shape (6,)."""
+        """Apply a body with this velocity to the nodes; returns the momentum and angular momentum that they gain, shape (6,)."""
         group.take_velocity(velocity)
         sums = np.empty((2, len(blocks), 6))
         coordinates = store.layout.node_coordinates
@@ -228,7 +228,7 @@ class Broyden:
 
     Args:
         inverse: the inverse of minus the first derivative, (6, 6).
-        mismatch: the first one.
+        mismatch: the mismatch of the first trial.
 
     Attributes:
         inverse: the current estimate.
@@ -244,7 +244,7 @@ class Broyden:
         return float(np.linalg.norm(mismatch)) <= max(TOLERANCE * self._first, negligible)
 
     def change(self, mismatch: Floats) -> Floats:
-        """What to add to the velocities next, after the derivative is corrected by the effect of the last change."""
+        """The next change of the velocities, after the derivative is corrected by the effect of the last change."""
         fallen = self._last - mismatch
         reached = self.inverse @ fallen
         along = float(self._step @ reached)

@@ -1,4 +1,4 @@
-"""How much of the space around nodes colliders cover: for the fullness that fluids see, a collider counts as full of them."""
+"""The share of the space around nodes that colliders cover: in the fullness that fluids measure, a collider counts as full of fluid."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ from ..compilation.tickets import shared
 from ..transfer.blocks import NODE
 from ..transfer.particle_store import ParticleStore
 
-# Space beside a collider counts as far as it is full; from the first share on more than that, and wholly from the second on, since
-# particles are too few to fill each node's kernel evenly.
+# Covered space counts as full to the degree that the space beside it is: above the first share to a higher degree, from the second share
+# on fully, since particles are too few to fill every node's kernel evenly.
 HALF_BESIDE, FULL_BESIDE = 0.5, 0.8
-LEAST_ROOM = 1e-6
-# nodes that a thread fills at once
+LEAST_BESIDE = 1e-6
+# nodes that a thread takes at once
 PORTION = 1024
-# the distance from a surface, in cells, beyond which no share of a node's kernel is counted as covered, or all of it
+# the distance from a surface beyond which a node's kernel counts as not covered, or as fully covered [cells]
 COVER_REACH = 1.5
 
 
@@ -26,7 +26,7 @@ COVER_REACH = 1.5
 def covered_share(distance, is_cubic_spline):
     """The share of a node's kernel that a flat collider covers at a signed distance [cells], positive outside.
 
-    The kernel's integral beyond the distance. What cubic splines have beyond 1.5 cells, 0.3 %, is left out.
+    The integral of the kernel beyond the distance. The tails of cubic splines beyond 1.5 cells, 0.3 %, are neglected.
     """
     s = abs(distance)
     if s >= COVER_REACH:
@@ -58,12 +58,12 @@ def find_covered(tickets, level_sets, reached, is_cubic, shares):
 
 @kernel
 def cover_nodes(covered, filled, shares, found, count):
-    """Add what a collider covers to what others have covered before it.
+    """Add the space that colliders cover to the space already covered.
 
     Args:
         covered: (nodes,) the share of each node's kernel that is covered; updated.
-        filled: (n,) the nodes, one for each collider that covers some of it; shares: (n,) how much.
-        found: result: from place `count` on, the nodes that nothing covered before.
+        filled: (n,) the nodes, once for each collider that covers part of their kernels; shares: (n,) those parts.
+        found: result: from index `count` on, the nodes that were not covered before.
 
     Returns:
         The new count.
@@ -79,14 +79,14 @@ def cover_nodes(covered, filled, shares, found, count):
 
 @parallel_kernel
 def fill_nodes(tickets, nodes, covered, filled, count, full_mass):
-    """Add to the masses of nodes what would fill the space that is covered, as far as the space beside it is full.
+    """Add to the masses of nodes the mass that would fill the covered space, to the degree that the space beside it is full.
 
-    Above the surface of a pool walls are not full of it, or particles would be lifted along them.
+    Above the surface of a pool, walls must not count as full, or particles would be lifted along them.
 
     Args:
         nodes: (4 * nodes,) velocities [m/s] and masses [kg]; masses are updated.
         covered: (nodes,) see `cover_nodes`.
-        filled: the nodes, each once; count: how many.
+        filled: the nodes, each once; count: their number.
         full_mass: mass of a full cell [kg].
     """
     for portion in shared(tickets[0], (count + PORTION - 1) // PORTION, 1):
@@ -95,30 +95,30 @@ def fill_nodes(tickets, nodes, covered, filled, count, full_mass):
             mass = nodes[NODE * node + 3]
             if mass > 0.0:
                 share = covered[node]
-                beside = mass / max((1.0 - share) * full_mass, LEAST_ROOM * full_mass)
+                beside = mass / max((1.0 - share) * full_mass, LEAST_BESIDE * full_mass)
                 steep = HALF_BESIDE + (beside - HALF_BESIDE) * (1.0 - HALF_BESIDE) / (FULL_BESIDE - HALF_BESIDE)
                 nodes[NODE * node + 3] += full_mass * share * min(max(beside, steep), 1.0)
 
 
 class Cover:
-    """What all colliders together cover, from one change of their surfaces to the next."""
+    """The space that all colliders together cover, until their surfaces change."""
 
     def __init__(self) -> None:
         self._covered = np.zeros(0, np.float32)
         self._filled = np.zeros(0, np.int64)
         self._count = 0
 
-    def make_room(self, node_count: int) -> None:
-        """Have room for so many nodes, before any substep."""
+    def reserve(self, node_count: int) -> None:
+        """Allocate memory for this number of nodes, before any substep."""
         if self._covered.size < node_count:
             self._covered = np.zeros(node_count + node_count // 4, np.float32)
             self._count = 0
 
     def find(self, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> None:
-        """Sum what colliders cover.
+        """Sum the space that colliders cover.
 
         Args:
-            parts: for each group of colliders the nodes that it covers some of, (n,), and how much, (n,).
+            parts: for each group of colliders, the nodes whose kernels it covers in part, (n,), and those parts, (n,).
         """
         self._covered[self._filled[: self._count]] = 0.0
         most = sum(len(nodes) for nodes, _ in parts)

@@ -1,7 +1,7 @@
 """A collider that deforms: its pose, and its distance and velocity at the nodes of the blocks near it.
 
 These are measured again only if it has moved by part of a cell, if the blocks change, or if the velocities of its vertices change.
-Otherwise the distance at a node decreases as the surface there moves toward it.
+Until then, the distance at a node decreases by the motion of the surface toward it.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from ..scene.description import Collider, Scene
 from ..transfer.blocks import BLOCK
 from .obstacle import CORNERS, EXACT_ERROR, AnimatedObstacle, Field, Floats, Ints, empty_field, field_of
 
-# how far a vertex may move before the collider is measured again [cells]
+# distance that a vertex may move before the collider is measured again [cells]
 MOST_WAY = 0.1
 # blocks with a node nearer than this are near [cells]: a cell, and what the surface may move until it is measured again
 NEAR = 1.0 + MOST_WAY
@@ -69,11 +69,11 @@ class DeformingObstacle(AnimatedObstacle):
             self._field = None
 
     def begin_frame(self) -> None:
-        """Measure again at the next time, so that nothing depends on when this was last done."""
+        """Measure again at the next moment, so that nothing depends on when this was last done."""
         self._field = None
 
-    def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
-        """Which points (n, 3) [m] are inside in the current pose; see `Obstacle.holds`."""
+    def contains(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+        """Which points (n, 3) [m] are inside in the current pose; see `Obstacle.contains`."""
         mesh = self._posed()
         allowance = EXACT_ERROR * self._spacing + mesh.offset
         return mesh(points)[0] < (-allowance if is_body else 0.0)
@@ -84,7 +84,7 @@ class DeformingObstacle(AnimatedObstacle):
         return float(self._speeds.max()) if self.is_present else 0.0
 
     def bounds(self) -> Floats:
-        """A box around all that it blocks [m], shape (2, 3); infinite along y in the plane."""
+        """A bounding box of the space that it blocks [m], shape (2, 3); in 2D infinite along y."""
         if self._bounds is None:
             # no collider is thickened by more than half a cell on either side
             reach = 0.5 * self._spacing
@@ -102,7 +102,7 @@ class DeformingObstacle(AnimatedObstacle):
         return self._posed()(points)[2]
 
     def corners(self) -> tuple[Floats, float]:
-        """Its vertices, or those of its section, (n, 3) [m], and how far outside of them the blocking surface is [m]."""
+        """Its vertices, or those of its section, (n, 3) [m], and the distance of the blocking surface outside of them [m]."""
         mesh = self._posed()
         return mesh.corners(), mesh.offset
 

@@ -1,6 +1,6 @@
-"""What a rigid body exchanges with the material: sums over nodes and particles in float64, in a fixed order.
+"""Sums for the exchange of momentum between rigid bodies and material: over nodes and particles, in float64 and a fixed order.
 
-All of this concerns only the surface of a body, which is too little work for threads to pay off.
+These cover only the surface of a body, too little work for threads to pay off.
 """
 
 from ..arithmetic.operations import generic
@@ -21,7 +21,7 @@ def add_cross(sums, at, scale, x, y, z, u, v, w):
 
 @kernel
 def sum_block_momentum(node, coordinates, spacing, origin, sums):
-    """One block's part of `sum_momenta`."""
+    """The contribution of one block to `sum_momenta`."""
     sums[:] = 0.0
     block_nodes = node.size // NODE
     for place in range(block_nodes):
@@ -47,7 +47,7 @@ def sum_momenta(nodes, blocks, node_blocks, spacing, origin, sums):
     Args:
         nodes: (node blocks, 4 * block nodes) velocity and mass.
         blocks: (k,) the blocks; node_blocks: (node blocks, 3) their coordinates.
-        origin: (3,) that x is relative to [m].
+        origin: (3,) the point that x is relative to [m].
         sums: (k, 6) results, a row per block.
     """
     for index in range(blocks.size):
@@ -57,7 +57,7 @@ def sum_momenta(nodes, blocks, node_blocks, spacing, origin, sums):
 
 @kernel
 def sum_block_inertia(row, node, level_sets, origin, sums):
-    """One row's part of `sum_inertia`."""
+    """The contribution of one row to `sum_inertia`."""
     sums[:] = 0.0
     coordinates, spacing = level_sets.coordinates[level_sets.blocks[row]], level_sets.spacing
     block_nodes = level_sets.distance.shape[1]
@@ -88,7 +88,7 @@ def sum_inertia(nodes, level_sets, origin, sums):
     Args:
         nodes: (node blocks, 4 * block nodes) velocity and mass.
         level_sets: of one collider, see `LevelSets`.
-        origin: (3,) that x is relative to [m].
+        origin: (3,) the point that x is relative to [m].
         sums: (rows, 10) results: m, m x, m y, m z, m x^2, m y^2, m z^2, m x y, m y z, m z x.
     """
     for row in range(level_sets.blocks.size):
@@ -114,7 +114,7 @@ def move_feet(count, level_sets, feet):
     """Update the velocity of the collider at its feet, which stay in place.
 
     Args:
-        count: how many feet there are.
+        count: the number of feet.
         level_sets: of one collider, see `LevelSets`.
         feet: see `Feet`; the velocities are results.
     """
@@ -124,7 +124,7 @@ def move_feet(count, level_sets, feet):
 
 @kernel
 def sum_block_moment(particles, begin, end, coordinates, spacing, origin, sums):
-    """One block's part of `sum_moments`."""
+    """The contribution of one block to `sum_moments`."""
     sums[:] = 0.0
     for slot in range(begin, end):
         mass = 1.0 * particles[MASS, slot]
@@ -145,7 +145,7 @@ def sum_moments(particles, first, body_count, blocks, coordinates, spacing, orig
     Args:
         particles: (rows, slots); first: first slot of each run.
         blocks: (k,) particle blocks; coordinates: (blocks, 3) of all.
-        origin: (3,) that x is relative to [m].
+        origin: (3,) the point that x is relative to [m].
         sums: (k, 6) results, a row per block.
     """
     for index in range(blocks.size):

@@ -1,6 +1,6 @@
-"""Material inside a collider that has appeared around it: it is expelled at a bounded speed, along the normals.
+"""Expelling material from a collider that has appeared around it, at a bounded speed along the normals.
 
-Contact would keep it in place, since it began inside. Moved to the surface at once, it would overlap the material that is there.
+Contact alone would hold it in place, since it began inside. If it were moved to the surface at once, it would overlap the material there.
 """
 
 from ..compilation.kernel import kernel
@@ -13,7 +13,7 @@ from .surface import collider_velocity
 
 @kernel
 def expel_block(node, row, level_sets, speed, depth):
-    """One row's part of `expel_nodes`."""
+    """The part of `expel_nodes` for one row."""
     distance, normal = level_sets.distance, level_sets.normal
     block_nodes = distance.shape[1]
     for place in range(block_nodes):

@@ -1,10 +1,11 @@
-"""Which side of thin colliders material is on.
+"""The sides of thin colliders on which there is material.
 
 A particle's spline reaches through a wall that is thinner than the spline is wide. A node beyond the wall, or in it but nearer to the
-other side, then has mass from particles that the wall is to hold, and its nearest surface is not the one that holds them. So each node
-near a thin part of a collider is marked: can particles in front of its nearest surface reach it, or particles behind, with a surface
-between that looks the other way? A node with particles behind alone lies inside the wall as these see it: its distance and normal become
-those from the surface on their side. With particles on both sides it moves with the wall along the normal.
+other side, then has mass from particles that the wall should hold back, and its nearest surface is not the one that holds them. Therefore
+each node near a thin part of a collider is marked by the particles that reach it: those in front of its nearest surface, and those behind
+it with a surface in between that faces the opposite way. For a node reached only from behind, distance and normal are replaced by those
+from the surface on the particles' side, because for these it lies inside the wall. A node reached from both sides moves with the wall
+along the normal.
 """
 
 from dataclasses import dataclass
@@ -22,19 +23,19 @@ from .surface import LevelSets
 from .thinness import OPPOSITE, nodes_near_thin, surface_behind
 
 HELD, STUCK = 1, 2
-# how far a particle's spline reaches until the next sort, see `farthest_drift` [cells]
+# reach of a particle's spline until the next sort, see `farthest_drift` [cells]
 PARTICLE_REACH = 2.5
-# so far a surface moves until the sides of its nodes are marked anew [cells]
+# distance that a surface moves before the sides of its nodes are marked again [cells]
 LARGEST_MOTION = 0.25
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Which nodes near thin colliders particles reach, and from which side, until these are sorted or a surface has moved.
+    """The nodes near thin colliders that particles reach, by side; valid until the particles are sorted or a surface has moved.
 
     Attributes:
-        layout: of the particles then.
-        level_sets: of the colliders then.
+        layout: the layout of the particles when nodes were marked.
+        level_sets: the level sets of the colliders when nodes were marked.
         has_front, has_back: see `Marks`; without rows if no collider is thin anywhere.
     """
 
@@ -66,7 +67,7 @@ def sides_of(level_sets: LevelSets, around: NDArray[np.int64], store: ParticleSt
 
 
 def recalled(sides: Sides, level_sets: LevelSets) -> Sides | None:
-    """The sides of the nodes for level sets that have moved since they were marked; None if they have moved too far."""
+    """The sides of the nodes for level sets that have moved since the nodes were marked; None if they have moved too far."""
     rows, nodes = level_sets.distance.shape
     has_front, has_back = (np.zeros((rows if len(sides.has_back) else 0, nodes), np.bool_) for _ in range(2))
     motion = np.zeros(rows)
@@ -107,11 +108,11 @@ def mark_sides(tickets, particles, bodies, around, level_sets, marks):
 
 @parallel_kernel
 def recall_sides(tickets, level_sets, before, front_before, back_before, has_front, has_back, motion):
-    """Carry marks over to level sets that have moved.
+    """Transfer marks to level sets that have moved.
 
     Args:
         level_sets, before: see `LevelSets`, now and when the nodes were marked.
-        front_before, back_before: see `Marks`, of the rows then; empty if nothing was thin.
+        front_before, back_before: see `Marks`, of the rows when nodes were marked; empty if nothing was thin.
         has_front, has_back: (rows, block nodes) results; false before.
         motion: (rows,) result: the greatest change of a distance near the surface [m].
     """
@@ -129,7 +130,7 @@ def recall_sides(tickets, level_sets, before, front_before, back_before, has_fro
                 continue
             nx, ny, nz = level_sets.normal[row, place]
             mx, my, mz = before.normal[old, place]
-            # a node whose nearest surface is the other one now has the material on the other side of it
+            # a node whose nearest surface is now the opposite one has the material on its other side
             is_turned = nx * mx + ny * my + nz * mz < OPPOSITE
             has_front[row, place] = back_before[old, place] if is_turned else front_before[old, place]
             has_back[row, place] = front_before[old, place] if is_turned else back_before[old, place]
@@ -137,9 +138,9 @@ def recall_sides(tickets, level_sets, before, front_before, back_before, has_fro
 
 @parallel_kernel
 def turn_nodes(tickets, level_sets, neighbors, has_front, has_back, distance, normal, held):
-    """Give nodes with particles behind alone the distance and normal that these see.
+    """Give nodes that particles reach only from behind the distance and normal from the surface on the particles' side.
 
-    Where no such surface is found, beyond an edge, a node is held in all directions.
+    Where no such surface is found, as beyond an edge, a node is held in all directions.
 
     Args:
         level_sets: see `LevelSets`.
@@ -160,7 +161,7 @@ def turn_nodes(tickets, level_sets, neighbors, has_front, has_back, distance, no
             if other < 0:
                 held[row, place] = STUCK
                 if not has_front[row, place]:
-                    # as deep as in a wall of one cell, so that particles that sank in are pushed back
+                    # the depth in a wall one cell thick, so that particles that sank in are pushed back
                     distance[row, place] = -level_sets.spacing - max(distance[row, place], 0.0)
                     normal[row, place] = 0.0
                 continue

@@ -1,12 +1,12 @@
-"""Contact at the feet of a collider: impulses that correct the velocity of the material at the surface to what the surface allows.
+"""Contact at the feet of a collider: impulses that correct the velocity of the material at the surface to one that it allows.
 
 At a foot the velocity is v = sum w_i v_i, linear between the nodes or, at rigid bodies, by the quadratic spline. An impulse J there, w_i J
 on node i, changes it by J sum w_i^2 / m_i. The normal impulse brings v.n to 0. Friction opposes sliding, with at most mu times the normal
-impulse on the material, including the momentum that its nodes have shared before. Nodes inside count as if the collider filled them (see
+impulse on the material, including the momentum that its nodes have shared. Nodes inside count as if the collider filled them (see
 `share_momentum`). Feet share nodes, so they are solved one after another, forward and backward (projected Gauss-Seidel), always in the
 same order.
 
-Every function here handles one run: the feet of one collider in one slab (see `surface`). `nodes` is flat, with four numbers per node:
+Every function handles one run of feet: those of one collider in one slab (see `surface`). `nodes` is flat, with four numbers per node:
 velocity in the world, and mass. Vectors of four lanes have 0 in the last lane, so that masses do not change.
 """
 
@@ -18,9 +18,9 @@ from ..compilation.kernel import kernel
 from ..transfer.blocks import NODE
 
 STICKY, SLIP, SEPARATE = 0, 1, 2
-# how often the feet are solved, since they share nodes
+# number of sweeps over the feet, which share nodes
 SWEEPS = 2
-# limits the share of a node with hardly any mass [1/kg], so that it fits into float32
+# upper bound on the share of a node with hardly any mass [1/kg], so that it fits into float32
 LARGEST_SHARE = 1e30
 
 
@@ -73,7 +73,7 @@ def find_active_feet(nodes, feet, run, filled_mass):
         feet.counted[feet.rows[foot]] = 1.0 * nodes[at + 3]
         if not has_material_above(nodes, feet, foot):
             feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
-            # the material at the node came through the wall from the other side
+            # without material above, that at the node came through the wall from the other side
             outward = 0.0
             for axis in range(3):
                 outward += (nodes[at + axis] - feet.velocities[p + axis]) * feet.normals[p + axis]
@@ -94,7 +94,7 @@ def find_active_feet(nodes, feet, run, filled_mass):
 
 @kernel
 def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
-    """The part of a node's velocity that contributes to the velocity at its foot, if the surface does not allow that one [m/s].
+    """The part of a node's velocity that contributes to the velocity at its foot, if contact must change that velocity [m/s].
 
     It is parallel to the foot's velocity, at most `part` times that, and no more than the node has along it; zero if the node
     does not contribute. All vectors are tuples (x, y, z); velocities are relative to the collider.
@@ -116,9 +116,9 @@ def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
 
 @kernel
 def find_excess(nodes, feet, run, surface, filled_mass):
-    """Find the velocity that each node next to the surface is to share; stored as friction impulses until all are found.
+    """Find the velocity that each node next to the surface must share; stored in `friction_impulses` until all are found.
 
-    A node that shares at any of its feet counts as filled.
+    A node that shares velocity at any of its feet counts as filled.
     """
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
@@ -138,8 +138,8 @@ def find_excess(nodes, feet, run, surface, filled_mass):
 def share_momentum(nodes, feet, run):
     """Let the nodes next to the surface share their momentum with the collider, as if it filled them.
 
-    With their own mass alone, the lightest nodes would receive the whole correction. Only the velocity that contact is about to
-    change is shared, so that the velocity which the nodes mirror of the material above, at rest at the surface, stays.
+    With their own mass alone, the lightest nodes would receive the whole correction. Only the velocity that contact would change
+    is shared. Nodes inside also mirror the velocity of the material above, which is at rest at the surface; that part is unchanged.
     """
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
@@ -159,7 +159,7 @@ def share_momentum(nodes, feet, run):
 
 @kernel
 def estimate_normal_impulses(nodes, feet, run, surface):
-    """Find the effective masses, and the normal impulses that would be exact for an even pressure along the surface."""
+    """Find the effective masses, and the normal impulses that would be exact for a uniform pressure along the surface."""
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
         mobility, even_mobility, felt = 0.0, 0.0, 0.0
@@ -194,7 +194,7 @@ def apply_normal_impulses(nodes, feet, run):
 
 @generic
 def solve_foot(nodes, feet, foot, surface, friction):
-    """Correct the velocity at one foot to what the surface allows."""
+    """Correct the velocity at one foot to one that the surface allows."""
     ease = feet.ease[foot]
     velocity = velocity_at_foot(nodes, feet, foot)
     if surface == STICKY:

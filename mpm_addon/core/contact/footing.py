@@ -1,4 +1,4 @@
-"""The nodes at which a group of colliders acts: feet at the surfaces, and deep nodes inside; see `surface`."""
+"""The nodes at which a group of colliders acts: those around feet at the surfaces, and deep nodes inside; see `surface`."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ from .surface import (
     SPLINE_CORNERS,
     DeepNodes,
     LevelSets,
+    allocate_feet,
     find_edges,
     order_nodes,
     place_feet,
-    room_for_feet,
 )
 
-# with fewer feet, threads do not pay off; at colliders that move, slabs are found in every substep
+# with fewer feet, threads do not pay off; the limit is higher for moving colliders, whose slabs are found in every substep
 PARALLEL_FEET, PARALLEL_FEET_MOVING = 1000, 4000
 
 
@@ -33,15 +33,15 @@ class Footing:
     """Feet and deep nodes, found at each sort for fixed colliders, else in each substep.
 
     Args:
-        owner_count: how many colliders.
+        owner_count: number of colliders.
         dimension: 2 or 3.
-        is_exact: whether feet have the weights of the particles' spline, and the edges of the colliders feet on each face.
+        is_exact: whether feet use the weights of the particles' spline, and nodes at edges have a foot on each face.
         is_moving: whether the colliders move.
 
     Attributes:
-        feet, foot_count: the feet, and how many of the arrays are used.
+        feet, foot_count: the feet, and the number of them in the arrays, which may be longer.
         deep: the deep nodes.
-        slabs: in which order and in which pieces these are solved.
+        slabs: the order and the pieces of work in which these are solved.
     """
 
     def __init__(self, owner_count: int, dimension: int, *, is_exact: bool, is_moving: bool) -> None:
@@ -52,7 +52,7 @@ class Footing:
         nothing = np.zeros(0, np.int64)
         self.slabs = no_slabs(owner_count)
         self.foot_count = 0
-        self.feet = room_for_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
+        self.feet = allocate_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
         self.deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
         self._has_material = False
 
@@ -67,7 +67,7 @@ class Footing:
         Args:
             level_sets: of the colliders.
             places: (rows, block nodes) where each node lies; see `find_surface`.
-            held: (rows, block nodes) which are held at thin colliders; see `turn_nodes`.
+            held: (rows, block nodes) how nodes are held at thin colliders; see `turn_nodes`.
             around: (node blocks, 27 or 9) node blocks around those of the rows.
             store: the particles.
         """
@@ -90,14 +90,14 @@ class Footing:
         order_nodes(surface, owners, slabs, self._owner_count, block_nodes, order, first)
         self.foot_count = len(order)
         corners = SPLINE_CORNERS if self._is_exact and self._dimension == 3 else LINEAR_CORNERS
-        self.feet = room_for_feet(len(order), runs, places.size, store.dtype, corners, self.feet)
+        self.feet = allocate_feet(len(order), runs, places.size, store.dtype, corners, self.feet)
         self.feet.first[: runs + 1] = first
         place_feet(surface[order], depths[order], normals[order], level_sets, around, self.feet)
         if self.slabs.cuts.size > 2:
             find_levels(self.feet, self.deep, self.slabs, store.nodes.size // NODE)
 
     def apply_initial_impulses(self, nodes: NDArray[Any], level_sets: LevelSets, surfaces: Ints, frictions: Floats, filling: float) -> None:
-        """Apply the colliders to the nodes inside, and find which feet have material; see `impulses.apply_initial_impulses`."""
+        """Apply the colliders to the nodes inside, and find the feet with material; see `impulses.apply_initial_impulses`."""
         self._has_material = not self.is_empty and bool(
             apply_initial_impulses(nodes, self.deep, self.feet, self.slabs, level_sets, surfaces, frictions, filling)
         )
@@ -118,7 +118,7 @@ def numbered(level_sets: LevelSets, row_nodes: Ints, block_nodes: int) -> Ints:
 
 
 def _with_edges(level_sets: LevelSets, surface: Ints, depths: Floats, normals: Floats, around: Ints) -> tuple[Ints, Floats, Floats]:
-    """The nodes (n,), depths (n,) and normals (n, 3) of feet, with those of the further ones at edges behind them."""
+    """The nodes (n,), depths (n,) and normals (n, 3) of feet, followed by those of the further feet at edges."""
     found, more_depths, more_normals = np.empty(6 * len(surface), np.int64), np.empty(6 * len(surface)), np.empty((6 * len(surface), 3))
     count = find_edges(surface, level_sets, around, found, more_depths, more_normals)
     found, more_depths, more_normals = found[:count], more_depths[:count], more_normals[:count]

@@ -1,7 +1,7 @@
 """Contact with colliders on the grid: at points of their surfaces, and at the nodes deeper inside.
 
 Contact changes the velocity of the material at the surface: at the foot of every node inside with a neighbor outside, by impulses on
-the nodes with mass around it. So material comes to rest at the surface itself, wherever that lies between two nodes. Deeper nodes move
+the nodes with mass around it. So material comes to rest at the surface itself, wherever it lies between the nodes. Deeper nodes move
 with the collider. `surface` finds feet and deep nodes; `feet` solves the contact at the feet.
 
 Colliders act one after another. Many feet are divided into slabs that are solved in parallel: where nodes around feet change, one color
@@ -28,7 +28,7 @@ from .feet import (
 )
 from .surface import collider_velocity
 
-# in `apply_initial_impulses`
+# loops for each level in `apply_initial_impulses`
 LOOPS_PER_LEVEL = 6
 
 
@@ -36,14 +36,14 @@ LOOPS_PER_LEVEL = 6
 def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
     """The velocity relative to the collider after contact (Stomakhin et al. 2013, section 8).
 
-    The normal at the start of the substep decides, also on curved surfaces: what a particle gains on the surface within one substep is
-    second order in its length, and `collide_particles` takes it back.
+    The normal at the start of the substep is used, also on curved surfaces: a particle rises or sinks relative to the surface by an amount
+    of second order in the substep, which `collide_particles` corrects.
 
     Args:
         u, v, w: velocity relative to the collider [m/s].
         nx, ny, nz: unit normal, outward.
         surface: STICKY, SLIP or SEPARATE.
-        friction: Coulomb coefficient; only a compressive change of the normal velocity causes friction.
+        friction: Coulomb coefficient; only a change of the normal velocity by compression causes friction.
     """
     if surface == STICKY:
         return 0.0, 0.0, 0.0
@@ -61,7 +61,7 @@ def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
 @kernel
 def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction_of_solids, friction_of_fluids, filled_mass, counted):
     """Apply a collider to the velocities of the deep nodes of a run; see `apply_initial_impulses`."""
-    # a fluid would leave through a wall of two or three cells by the nodes of the far side, which it may leave
+    # fluid could leave a wall of two or three cells on its far side, because separation is allowed there
     far_surface = SLIP if surface == SEPARATE and filled_mass > 0.0 else surface
     normal = level_sets.normal
     block_nodes = normal.shape[1]

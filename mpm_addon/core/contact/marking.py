@@ -1,4 +1,7 @@
-"""From which side particles reach the nodes near thin colliders; see `facing`. Compares each cell that holds particles with each node."""
+"""Marking nodes near thin colliders by the side from which particles reach them; see `facing`.
+
+Each cell that contains particles is compared with each node within reach.
+"""
 
 import math
 from typing import NamedTuple
@@ -12,20 +15,20 @@ from ..transfer.node_lookup import node_of_place
 from ..transfer.rows import POSITION
 from .thinness import OPPOSITE
 
-# two surfaces look in about the same direction if the product of their normals is more, see also `OPPOSITE`
+# two surfaces face about the same way if the dot product of their normals is greater; see also `OPPOSITE`
 ALIKE = 0.7
-# the way from a particle to a node is looked at in so many parts
+# number of samples on the line from a particle to a node
 PARTS = 4
-# the least part of a unit vector along an axis for its direction to count as along that axis too
+# the least component of a unit vector along an axis that counts in `direction_of`
 STEEP = 0.35
 
 
 class Marks(NamedTuple):
-    """Which nodes near thin colliders particles reach, while these are looked at.
+    """The nodes near thin colliders that particles reach, by side, while they are being marked.
 
     Attributes:
         reach: of a particle [cells].
-        is_thin_near: which nodes count, shape (rows, block nodes); see `nodes_near_thin`.
+        is_thin_near: the nodes to mark, shape (rows, block nodes); see `nodes_near_thin`.
         has_front, has_back: those that particles in front of their nearest surface reach, and those that particles behind it
             reach, shape (rows, block nodes); changed.
     """
@@ -37,11 +40,11 @@ class Marks(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """A collider at the nodes of a block and of the blocks around it, copied to where they are found fast; n is 3 BLOCK.
+    """A collider at the nodes of a block and of the blocks around it, copied for fast access; n is 3 BLOCK.
 
     Attributes:
         sides: the distance [cells], infinite where the collider is not near, and the normal, shape (n, n or in the plane 1, n, 4).
-        wanted: of nodes that may be marked, row times block nodes plus place, else -1; shape (n, n or 1, n).
+        wanted: row times block nodes plus place of nodes that may be marked, -1 for others; shape (n, n or 1, n).
     """
 
     sides: NDArray[np.float64]
@@ -56,7 +59,7 @@ def copy_surroundings(around, row_of_block, level_sets, marks, copied):
     distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
     is_plane = around.size != NEIGHBORS
     block_nodes = is_thin_near.shape[1]
-    # no particle reaches farther beyond a wall of a cell, even from inside it
+    # no particle reaches farther than this beyond a wall of one cell, even from inside it
     farthest = (reach - 0.5) * spacing
     for number in range(around.size):
         row = row_of_block[around[number]] if around[number] >= 0 else -1
@@ -78,21 +81,28 @@ def copy_surroundings(around, row_of_block, level_sets, marks, copied):
 
 @kernel
 def corner_around(x, y, z, corner, sides):
-    """One of the eight nodes around a point, relative to a block's origin [cells]: its distance, infinite if it does not count, its
-    normal and its coordinates."""
+    """One of the eight nodes around a point.
+
+    Args:
+        x, y, z: relative to a block's origin [cells].
+
+    Returns:
+        Its distance [cells], infinite if it does not count, its normal and its coordinates.
+    """
     ix, iy, iz = math.floor(x) + (corner >> 2), math.floor(y) + (corner >> 1 & 1), math.floor(z) + (corner & 1)
     is_plane = sides.shape[1] == 1
     side = sides[ix + BLOCK, 0 if is_plane else iy + BLOCK, iz + BLOCK]
-    # in the plane only nodes in it count
+    # in 2D, only nodes in the plane count
     away = math.inf if is_plane and abs(y - iy) >= 1.0 else side[0]
     return away, side[1], side[2], side[3], ix, iy, iz
 
 
 @kernel
 def nearest_surface(x, y, z, sides):
-    """How far a point is in front of the surface that it is farthest in front of, or least behind, of those nearest to the nodes around it.
+    """The height of a point above a surface near it, and the normal of that surface.
 
-    In a thin wall that is the surface on the point's side of the middle.
+    Of the surfaces nearest to the eight nodes around the point, the one with the greatest height is used. In a thin wall that is the
+    surface on the point's side of the middle.
 
     Args:
         x, y, z: relative to a particle block's origin [cells].
@@ -114,14 +124,14 @@ def nearest_surface(x, y, z, sides):
 
 @kernel
 def is_wall_between(point, node, facing, opposite, sides):
-    """Whether a surface near the way from a point to a node hides the node: it looks the other way than the node's own.
+    """Whether a wall hides a node from a point: a surface near the line between them faces the opposite way from the node's surface.
 
-    The point is farther in front of that surface, or less behind it, than of the node's.
+    The height of the point above that surface must be greater than above the node's, and the node must lie behind it.
 
     Args:
         point, node: relative to a particle block's origin [cells].
-        facing: the normal at the node's nearest surface.
-        opposite: how far the point is in front of that [cells].
+        facing: the normal of the surface nearest to the node.
+        opposite: height of the point above that surface [cells].
         sides: see `Surroundings`.
     """
     before = math.inf, math.inf, math.inf
@@ -184,7 +194,7 @@ def mark_nodes(point, height, facing, copied, marks):
 
 @kernel
 def direction_of(nx, ny, nz):
-    """The number of one of 27 directions that a unit vector has about."""
+    """The number of the one of 27 directions that is nearest to a unit vector, approximately."""
     number = 0
     for part in (nx, ny, nz):
         number = 3 * number + (2 if part > STEEP else 1 if part >= -STEEP else 0)
@@ -193,7 +203,7 @@ def direction_of(nx, ny, nz):
 
 @kernel
 def mark_from_run(table, begin, end, copied, marks):
-    """Mark the nodes within reach of the particles of a block, once for each cell and each direction of the surface near them."""
+    """Mark the nodes within reach of the particles of a block, once for each cell and each direction of the surface near it."""
     seen = np.zeros((3 * BLOCK) ** 3, np.uint32)
     for slot in range(begin, end):
         x, y, z = 1.0 * table[POSITION, slot], 1.0 * table[POSITION + 1, slot], 1.0 * table[POSITION + 2, slot]

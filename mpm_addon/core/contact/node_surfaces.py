@@ -1,20 +1,20 @@
-"""Where the surfaces of bodies lie and which way they face, told from the masses at the nodes of one block and around it.
+"""The positions and normals of the surfaces of bodies, from the masses at the nodes of a block and around it.
 
-The mass of a node is the part of its kernel within the body, so it tells how far the surface is. This module knows neither velocities nor
+The mass of a node measures the part of its kernel that is within the body, and so the distance of the surface. Knows neither velocities nor
 impulses.
 """
 
 from ..compilation.kernel import kernel
 from ..transfer.blocks import BLOCK, NEIGHBORS, NODE
 
-# nodes of a block and two more on each side
+# a patch has the nodes of a block and two more on each side
 MARGIN = 2
 WIDTH = BLOCK + 2 * MARGIN
 
 
 @kernel
 def surface_distance(fullness):
-    """How far outside of a flat surface a node is whose quadratic kernel is so full [cells]: the inverse of the spline's integral."""
+    """The distance of a node outside of a flat surface [cells], from the fullness of its quadratic kernel: the inverse of its integral."""
     if fullness <= 1.0 / 6.0:
         return 1.5 - (6.0 * max(fullness, 0.0)) ** (1.0 / 3.0)
     if fullness >= 5.0 / 6.0:
@@ -53,11 +53,11 @@ def gather_masses(nodes, around, patch):
 
 @kernel
 def find_slopes(one, other, scale, its_scale, slopes):
-    """The change of fullness from one body to another at the nodes that both reach, weighted by the masses of both.
+    """The difference between the fullness gradients of two bodies at the nodes that both reach, weighted by the masses of both.
 
     Args:
         one, other: patches of both.
-        scale, its_scale: what the masses' differences are multiplied by.
+        scale, its_scale: factors on the differences of the masses.
         slopes: (WIDTH, WIDTH or 1, WIDTH, 3) result.
     """
     depth = one.shape[1]
@@ -82,10 +82,10 @@ def find_slopes(one, other, scale, its_scale, slopes):
 
 @kernel
 def mean_slope(slopes, x, y, z):
-    """The sum of the slopes at a node and those around it.
+    """The sum of the slopes at a node and at those around it.
 
-    At a node above a surface that the edge of another body slides along, that body's own gradient points along the surface; where
-    both are half full, they face each other.
+    At a node above a surface along which the edge of another body slides, the gradient of that body alone points along the surface; where
+    both bodies are half full, the gradients are opposite.
     """
     u, v, w = 0.0, 0.0, 0.0
     for i in range(x - 1, x + 2):
@@ -99,9 +99,9 @@ def mean_slope(slopes, x, y, z):
 
 @kernel
 def distance_at(patch, x, y, z, normal, least_full, width):
-    """How far outside of the surface a node of a patch is [cells], from the nodes on both sides along the normal's longest component.
+    """The distance of a node of a patch outside of the surface [cells], from three nodes along the normal's longest component.
 
-    Nodes that are half full tell it best. The fullest of the nodes up to two cells away counts as full.
+    Nodes that are half full weigh most. The fullest of the nodes up to two cells away counts as full.
     """
     nx, ny, nz = normal
     i = 1 if abs(nx) >= max(abs(ny), abs(nz)) else 0
@@ -121,7 +121,7 @@ def distance_at(patch, x, y, z, normal, least_full, width):
 
 @kernel
 def area_at(patch, x, y, z, full, normal):
-    """The part of a body's surface, with this normal, that belongs to a node [cells^2, in the plane cells]."""
+    """The area of a body's surface with this normal that belongs to a node [cells^2, in 2D cells]."""
     i, k = (patch[x + 1, y, z] - patch[x - 1, y, z]) * normal[0], (patch[x, y, z + 1] - patch[x, y, z - 1]) * normal[2]
     j = (patch[x, y + 1, z] - patch[x, y - 1, z]) * normal[1] if patch.shape[1] > 1 else 0.0
     return 0.5 * abs(i + j + k) / full

@@ -22,19 +22,19 @@ from .feet import SEPARATE, SLIP, STICKY
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# how long a collider that has appeared around material expels it [frames]
+# time for which a collider that has appeared around material expels it [frames]
 EXPULSION_FRAMES = 10.0
 SURFACE_NUMBERS = {"sticky": STICKY, "slip": SLIP, "separate": SEPARATE}
 _NODES = np.arange(BLOCK)
-# the nodes of a block, by dimension; in the plane they are at its top, y = 0
+# the nodes of a block, by dimension; in 2D they are at its top, y = 0
 CORNERS = {
     2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
     3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
 }
-# a block is near if its middle is nearer than its farthest corner plus the reach of a collider's cover
+# a block is near if the distance at its middle is less than the half diagonal of its nodes plus the reach of a collider's cover [cells]
 _NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + COVER_REACH
 
-# the greatest error of a distance near the surface [cells]: from samples in the angle of two walls, and from rounding
+# greatest errors of a distance near the surface [cells]: of samples in a corner between two walls, and of rounding
 SAMPLED_ERROR = 0.2
 EXACT_ERROR = 0.02
 
@@ -46,7 +46,7 @@ class Field(NamedTuple):
         owners: number of the collider, shape (rows,).
         keys: of the block, shape (rows,).
         distance, normal, velocity: as in `surface.LevelSets`.
-        is_hidden: whether a node's nearest surface is part of a nearer fixed collider, so that it covers no more space, shape
+        is_hidden: whether a node's nearest surface belongs to a nearer fixed collider, so that this one covers no further space, shape
             (rows, block nodes).
     """
 
@@ -86,7 +86,7 @@ def empty_field(dimension: int) -> Field:
 
 
 def frictions_of(surface: str, given: float | None) -> tuple[float, float]:
-    """The Coulomb coefficients that solids and that fluids feel: what is given, or the default of the surface, which fluids do not feel."""
+    """The Coulomb coefficients for solids and for fluids: the given one, or the default of the surface for solids and 0 for fluids."""
     if given is not None:
         return given, given
     return (DEFAULT_FRICTION if surface == "separate" else 0.0), 0.0
@@ -96,11 +96,11 @@ class AnimatedObstacle:
     """The animated values of a collider, except for its pose.
 
     Attributes:
-        name, collider: its description.
+        name, collider: its name and description.
         surface: see `impulses`.
         frictions: on solids and on fluids.
         is_present: whether it is enabled.
-        is_expelling: whether it has just appeared, so that material is to leave its inside.
+        is_expelling: whether it has just appeared and is expelling the material inside.
     """
 
     def __init__(self, collider: Collider) -> None:
@@ -112,7 +112,7 @@ class AnimatedObstacle:
         self.is_expelling = False
 
     def begin_frame(self) -> None:
-        """Forget results from before a frame, or a state between two, since a simulation may resume from there."""
+        """Reset results from before a frame or subframe, since a simulation may resume from there."""
 
     def take_values(self, frame: float) -> None:
         """Update animated values for a time, in frames."""
@@ -120,7 +120,7 @@ class AnimatedObstacle:
             self.frictions = frictions_of(self.collider.surface, value_at(self.collider, "friction", frame))
             self.is_present = value_at(self.collider, "enabled", frame)
             self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
-            # a sticky surface would hold the material that is to leave
+            # a sticky surface would hold the material that it expels
             kind = "separate" if self.is_expelling and self.collider.surface == "sticky" else self.collider.surface
             self.surface = SURFACE_NUMBERS[kind]
 
@@ -129,13 +129,13 @@ class Obstacle(AnimatedObstacle):
     """One rigid collider or wall.
 
     Args:
-        pivot: the point of the shape that its velocity refers to, in its own coordinates [m]: a rigid body's center of mass.
+        pivot: the point that the velocity refers to, in the shape's coordinates [m]: a rigid body's center of mass.
 
     Attributes:
         rigid: (9,) velocity of its pivot [m/s], angular velocity [rad/s], pivot [m].
         is_moving: whether it ever moves, appears or disappears.
         pivot: (3,) as above.
-        scale: its size relative to the shape.
+        scale: factor on lengths, world over shape.
     """
 
     is_deforming = False
@@ -152,7 +152,7 @@ class Obstacle(AnimatedObstacle):
         shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
         self._shape = shape
         self._corners = CORNERS[scene.solver.dimension]
-        # nodes meet a fixed collider once, a moving one in every substep
+        # the distance from a fixed collider is measured once per node, that from a moving one in every substep
         self._query = distance_query(shape, self._spacing) if self.is_moving else self._exact
         axes = [0, 2] if self._is_plane else [0, 1, 2]
         self._radius = float(np.linalg.norm(np.abs(shape.bounds() - self.pivot).max(axis=0)[axes]))
@@ -182,7 +182,7 @@ class Obstacle(AnimatedObstacle):
         """The world positions [m] of points (n, 3) of the shape."""
         return points @ self._matrix[:3, :3].T + self._matrix[:3, 3]
 
-    def turned(self, directions: Floats) -> Floats:
+    def rotated(self, directions: Floats) -> Floats:
         """The world directions of unit directions (n, 3) of the shape."""
         return directions @ self._matrix[:3, :3].T / self.scale
 
@@ -211,11 +211,11 @@ class Obstacle(AnimatedObstacle):
         nodes = nodes_of(coordinates[near], 2 if self._is_plane else 3) * self._spacing
         distance, normal = self.distance(nodes.reshape(-1, 3))
         distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
-        # far from a moving mesh the distance is only a bound, so the middle alone does not decide
+        # far from a moving mesh the distance is only a bound, so the middle of a block alone is not enough
         is_near = distance.min(axis=1, initial=np.inf) < COVER_REACH * self._spacing
         if not is_near.all():
             near, distance, normal = near[is_near], distance[is_near], normal[is_near]
-        # rounding must not decide whether a node on the surface is inside: a wall would hold or leak by chance
+        # rounding must not decide whether a node on the surface is inside: a wall would block or leak by chance
         distance[np.abs(distance) < ON_SURFACE * self._spacing] = 0.0
         return field_of(number, keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))
 
@@ -224,12 +224,12 @@ class Obstacle(AnimatedObstacle):
         bounds = self._shape.bounds()
         return bool((bounds[0] <= high).all() and (bounds[1] >= low).all())
 
-    def holds(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+    def contains(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
         """Which points (n, 3) [m] are inside.
 
         Args:
-            is_body: whether they belong to a body that may touch it. Then points count as outside if they are no deeper than the error
-                of the distance, or only within the thickness added to a thin collider.
+            is_body: whether they belong to a body that may touch it. Points then count as outside if they are no deeper than the error
+                of the distance plus the thickness added to a thin collider.
         """
         error = (SAMPLED_ERROR if isinstance(self._shape, Mesh) and self.is_moving else EXACT_ERROR) * self._spacing
         allowance = error + 0.5 * self.scale * thickening(self._shape, self._spacing)

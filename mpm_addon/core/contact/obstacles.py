@@ -26,7 +26,7 @@ from .sides import walls_of
 from .surface import DEEP, LevelSets, find_surface
 from .union import join_solids
 
-# material is expelled so many times faster than needed to be out in time
+# material is expelled this many times faster than needed to leave in time
 EXPULSION_HASTE = 2.0
 
 
@@ -34,9 +34,9 @@ class ObstacleGroup:
     """Colliders that are all fixed, all rigid and moving, or all deforming.
 
     Args:
-        filling: the mass of a cell full of the first fluid [kg], 0 without fluids. For fluids a collider counts as full of it, so
-            that a pool keeps its volume. For solids it does not: the momentum it would take from their nodes inside would be missing
-            when they bounce.
+        filling: the mass of a cell full of the first fluid [kg], 0 without fluids. For fluids, a collider counts as full of it, so
+            that a pool keeps its volume. For solids it does not: the momentum that it would take from their nodes inside would be
+            missing when they bounce.
         fluid_fields: whether each velocity field has only fluids, shape (fields,).
 
     Attributes:
@@ -67,7 +67,7 @@ class ObstacleGroup:
         self._field = empty_field(self._dimension)
         self._is_hidden = self._field.is_hidden
         self._level_sets = self._empty_level_sets()
-        # a rigid body floats by the pressure that it feels; others need not feel it
+        # a rigid body floats by the pressure on its surface; the motion of other colliders does not depend on it
         is_exact = any(obstacle.collider.dynamic for obstacle in obstacles)
         self.footing = Footing(len(obstacles), self._dimension, is_exact=is_exact, is_moving=self.is_moving)
         self._filled = nothing
@@ -76,7 +76,7 @@ class ObstacleGroup:
         self._near = NearParticles(self._dimension, self._spacing)
 
     def begin_frame(self) -> None:
-        """Prepare for a frame, or for a state between two."""
+        """Prepare for a frame or subframe."""
         for obstacle in self.obstacles:
             obstacle.begin_frame()
 
@@ -101,7 +101,7 @@ class ObstacleGroup:
         return fastest
 
     def find_surfaces(self, store: ParticleStore) -> None:
-        """Find the colliders' surfaces among the nodes around the particles; distances of fixed colliders at known nodes are kept."""
+        """Find the colliders' surfaces among the nodes around the particles; distances of fixed colliders at known nodes are reused."""
         layout = store.layout
         self._measure(layout)
         field = self._field
@@ -110,7 +110,7 @@ class ObstacleGroup:
         holds_inside = np.zeros(self._level_sets.row_of_block.shape, np.bool_)
         places = np.empty(self._level_sets.distance.shape, np.uint8)
         if self._layout is not layout:
-            # the first time after a sort, particles have not moved since
+            # the first time after a sort, particles have not moved since that
             self._layout = layout
             self._reached = np.empty(len(layout.node_keys) + 1, np.int64)
             mark_reached(layout.extents, layout.places, self._reached)
@@ -128,10 +128,10 @@ class ObstacleGroup:
         self._near.find(self._level_sets, holds_inside, store)
 
     def _face_material(self, around: Ints, store: ParticleStore) -> NDArray[np.uint8]:
-        """Turn the nodes near thin colliders toward the side that has material; returns which are held, see `turn_nodes`."""
+        """Turn the nodes near thin colliders toward the side that has material; returns how nodes are held, see `turn_nodes`."""
         level_sets, layout = self._level_sets, store.layout
         held = np.zeros(level_sets.distance.shape, np.uint8)
-        # a collider that moves keeps its marks until its surface or the particles have moved
+        # marks of a moving collider are reused until its surface has moved too far or the particles are sorted
         before = self._sides
         now = recalled(before, level_sets) if before is not None and before.layout is layout else None
         if now is None:
@@ -149,15 +149,14 @@ class ObstacleGroup:
         return LevelSets(nothing, nothing, rows, places, np.zeros(0, np.bool_), *values, self._motions, self._spacing)
 
     def _locate(self, layout: Layout) -> LevelSets:
-        """The level sets in the field among the node blocks: a row for each of these, twins included, so that each velocity field has
-        feet of its own."""
+        """The level sets of the field at the node blocks: a row for each, including twins, so that each velocity field has its own feet."""
         field = self._field
         blocks = places_of(field.keys, layout.node_keys)
         if layout.has_twins:
             rows, blocks = layout.with_twins(blocks)
             field = field.rows(rows)
         self._is_hidden = field.is_hidden
-        # one more: a number that stands for no node block
+        # one column more, for the number that stands for no node block
         row_of_block = np.full((len(self.obstacles), layout.node_count + 1), -1, np.int64)
         present = np.flatnonzero(blocks >= 0)
         row_of_block[field.owners[present], blocks[present]] = present
@@ -202,7 +201,7 @@ class ObstacleGroup:
             expel_nodes(store.nodes, self._level_sets, self._expulsion, SINK)
 
     def take_velocity(self, velocity: Floats) -> None:
-        """Give the only collider of the group, in place, a velocity of its pivot [m/s] and an angular velocity [rad/s], (6,)."""
+        """Set the velocity of the pivot [m/s] and the angular velocity [rad/s] (6,) of the group's only collider, without moving it."""
         self._motions[0, :6] = velocity
         self.footing.take_motion(self._level_sets)
 
@@ -222,7 +221,7 @@ class ObstacleGroup:
 
     @property
     def cover(self) -> tuple[Ints, NDArray[np.float32]]:
-        """The nodes that these colliders cover some of, one for each collider, and which share of their kernel."""
+        """The nodes whose kernels these colliders cover in part, once for each collider, and the covered shares."""
         return self._filled, self._shares
 
     @property
@@ -235,16 +234,16 @@ class ObstacleGroup:
         return self._near.due_blocks(speeds, dt, least, drift)
 
     def moved(self, distance: float) -> None:
-        """Note that particles have moved by so much, at most, otherwise than with the nodes [cells]."""
+        """Account for particles having moved by up to this distance other than with the nodes [cells]."""
         self._near.moved(distance)
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
-        """Push out the particles of the due blocks that came in during a substep; see `NearParticles.push`."""
+        """Push out the particles of the due blocks that sank in during a substep; see `NearParticles.push`."""
         return self._near.push(self._level_sets, store, dt, drift)
 
 
 def obstacles_of(scene: Scene, filling: float, fluid_fields: NDArray[np.bool_]) -> list[ObstacleGroup]:
-    """The scene's colliders without rigid bodies, and the closed sides of its domain: fixed, rigid and moving, and deforming ones.
+    """The scene's colliders except rigid bodies, and the closed sides of its domain, in groups: fixed, rigid and moving, deforming.
 
     Args: see `ObstacleGroup`.
     """
@@ -260,12 +259,12 @@ def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:
 
 
 def _passive_colliders(scene: Scene) -> list[Collider]:
-    """The closed sides of the domain, and the colliders that are no rigid bodies and not always disabled."""
+    """The closed sides of the domain, and the colliders that are not rigid bodies and not always disabled."""
     colliders = (*walls_of(scene.domain, scene.solver.dimension), *scene.colliders)
-    return [collider for collider in colliders if not collider.dynamic and is_ever_there(collider)]
+    return [collider for collider in colliders if not collider.dynamic and is_ever_enabled(collider)]
 
 
-def is_ever_there(collider: Collider) -> bool:
+def is_ever_enabled(collider: Collider) -> bool:
     """Whether a collider is enabled at any time."""
     animation = collider.animation
     return bool(animation.values["enabled"].any()) if animation and "enabled" in animation.values else collider.enabled

@@ -12,13 +12,13 @@ from ..compilation.tickets import shared
 from ..transfer.blocks import ARENA, BLOCK
 from ..transfer.node_lookup import corner_place
 
-# how far a particle may sink in, so that the nodes inside carry it; if it is deeper, it is pushed back [cells]
+# depth to which a particle may sink in, so that the nodes inside support it; a deeper one is pushed back [cells]
 SINK = 0.25
-# stands for the distance at nodes where it is not known [cells]
+# stands for an unknown distance at a node [cells]
 ABSENT = 1e3
-# distances that differ by less from a linear function are those of a flat surface [cells]
+# a surface is flat if its distances differ by less than this from a linear function [cells]
 FLAT = 1e-3
-# near surfaces that are not flat, particles up to so far above the depth `SINK` are looked at one by one [cells]
+# height above the depth `SINK` up to which particles near a surface that is not flat are tested one by one [cells]
 UNCERTAIN = 1.0
 
 
@@ -30,15 +30,15 @@ class Pairs(NamedTuple):
         first: the first pair of each block, shape (k + 1,).
         owners: the collider of each pair, shape (pairs,).
         arenas: distances at the nodes of the block's arena [cells], shape (pairs, ARENA, ARENA, ARENA), in the plane (.., 1, ARENA).
-        bounds: a linear function nowhere above these distances, so that most particles need only that: its slope, its value at
-            the block's origin, and how far above the depth `SINK` it says too little [cells], shape (pairs, 5).
-        falls: how far a distance falls, at most, while a particle moves by a cell along x, y or z, shape (pairs, 3).
+        bounds: a linear function that is nowhere above these distances, so that most particles only need that: its slope, its value at
+            the block's origin, and the height above the depth `SINK` up to which it is too inaccurate [cells], shape (pairs, 5).
+        falls: how much a distance decreases at most while a particle moves by a cell along x, y or z, shape (pairs, 3).
         around: the node blocks around each block, of all velocity fields, shape (k, n).
         is_near: whether the collider may push particles of the block, shape (pairs,).
-        is_due: * whether it may in this substep, shape (pairs,).
+        is_due: * whether it may do so in this substep, shape (pairs,).
         pushed: * the greatest distance that a particle of each block was pushed, summed over colliders [cells], shape (k,).
-        room: * how far a particle's distance has to fall, at least, before it could be pushed [cells], shape (pairs,); below zero
-            if it could be after the substep.
+        room: * lower bound on how much the distance of any particle of the pair must decrease before it could be pushed [cells], shape
+            (pairs,); negative if one could be pushed after the substep.
     """
 
     blocks: NDArray[np.int64]
@@ -56,7 +56,7 @@ class Pairs(NamedTuple):
 
 @kernel
 def has_inside(neighbors, holds_inside):
-    """Whether a node block around a particle block holds a node inside."""
+    """Whether a node block around a particle block contains a node inside a collider."""
     is_found = False
     for place in range(neighbors.size):
         is_found |= holds_inside[neighbors[place]]
@@ -65,7 +65,7 @@ def has_inside(neighbors, holds_inside):
 
 @parallel_kernel
 def count_pairs(tickets, neighbors, holds_any, holds_inside, counts):
-    """Count the colliders that have a node inside in the node blocks around each particle block.
+    """Count the colliders with a node inside among the node blocks around each particle block.
 
     Args:
         neighbors: (blocks, 27 or 9) node blocks around each particle block.
@@ -81,7 +81,7 @@ def count_pairs(tickets, neighbors, holds_any, holds_inside, counts):
 
 @kernel
 def arena_part(offset):
-    """The nodes [low, high) of an arena in the node blocks below its own (0), in its own (1) and above it (2)."""
+    """The nodes [low, high) of an arena in the node block below its own (0), in its own (1) or above it (2)."""
     return (0, 1) if offset == 0 else ((1, BLOCK + 1) if offset == 1 else (BLOCK + 1, ARENA))
 
 
@@ -121,7 +121,7 @@ def fill_arena(neighbors, row_of_block, distance, spacing, arena):
 def bound_arena(arena, bound, falls):
     """Find the linear function below the distances in an arena; see `Pairs`.
 
-    It has the mean slope near the surface. Nodes of blocks that are not near are left out, and get the distance of one cell: in a
+    It has the mean slope near the surface. Nodes of blocks that are not near are ignored and set to the distance of one cell: in a
     cell with such a node no particle is deep.
 
     Args:

@@ -1,4 +1,4 @@
-"""The particles near a group of colliders, from one sort to the next: which blocks of them could meet a collider, and pushing them out."""
+"""The particles near a group of colliders, from one sort to the next: the blocks with particles to push, and pushing them out."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from .obstacle import Ints
 from .pairs import Pairs, count_pairs, find_pairs
 from .surface import LevelSets
 
-# how far a block's arena reaches beyond the block [cells]
+# distance that a block's arena reaches beyond the block [cells]
 ARENA_MARGIN = 1.5
 
 
@@ -29,7 +29,7 @@ class NearParticles:
         self._dimension = dimension
         self._spacing = spacing
         nothing = np.zeros(0, np.int64)
-        self._pairs = self._room_for_pairs(nothing, nothing, nothing.reshape(0, 1))
+        self._pairs = self._allocate_pairs(nothing, nothing, nothing.reshape(0, 1))
         self.due = self._due = nothing
 
     def find(self, level_sets: LevelSets, holds_inside: NDArray[np.bool_], store: ParticleStore) -> None:
@@ -45,13 +45,13 @@ class NearParticles:
         count_pairs(neighbors, holds_inside.any(axis=0), holds_inside, counts)
         near = np.flatnonzero(counts)
         around = np.concatenate([its[near] for its in store.layout.field_neighbors], axis=1)
-        self._pairs = self._room_for_pairs(near, counts[near], around)
+        self._pairs = self._allocate_pairs(near, counts[near], around)
         self._due = np.empty(len(near), np.int64)
         find_pairs(self._pairs, neighbors, holds_inside, level_sets)
         self._pairs.is_due[:] = self._pairs.is_near
 
-    def _room_for_pairs(self, blocks: Ints, counts: Ints, around: Ints) -> Pairs:
-        """Arrays for pairs of these particle blocks (k,), so many of each; around: see `Pairs`."""
+    def _allocate_pairs(self, blocks: Ints, counts: Ints, around: Ints) -> Pairs:
+        """Arrays for pairs of these particle blocks (k,), with `counts` pairs each; around: see `Pairs`."""
         first = np.concatenate([[0], np.cumsum(counts)])
         count = int(first[-1])
         arenas = np.empty((count, ARENA, 1 if self._dimension == 2 else ARENA, ARENA), np.float32)
@@ -60,13 +60,13 @@ class NearParticles:
         return Pairs(blocks, first, owners, arenas, bounds, falls, around, is_near, is_due, np.zeros(len(blocks)), np.zeros(count))
 
     def due_blocks(self, speeds: NDArray[np.floating], dt: float, least: float, drift: float) -> Ints:
-        """The blocks with particles that could be pushed after a substep; once in each.
+        """The blocks with particles that could be pushed after a substep. To be called exactly once in each.
 
         Args:
             speeds: see `fastest_nodes`.
             dt: length of the substep [s].
-            least: how far particles may move in any case [cells].
-            drift: how far they may have drifted since the sort, this substep included [cells].
+            least: displacement that particles may have regardless of the nodes, such as pinned ones [cells].
+            drift: distance that particles may have drifted since the sort, including this substep [cells].
         """
         pairs = self._pairs
         # beyond the margin a particle may be outside its block's arena
@@ -75,21 +75,21 @@ class NearParticles:
         return self.due
 
     def moved(self, distance: float) -> None:
-        """Note that particles have moved by so much, at most, otherwise than with the nodes [cells]."""
+        """Account for particles having moved by up to this distance other than with the nodes [cells]."""
         if distance > 0.0:
             self._pairs.room[:] -= distance * self._pairs.falls.sum(axis=1)
 
     def push(self, level_sets: LevelSets, store: ParticleStore, dt: float, drift: float) -> float:
-        """Push out the particles of the due blocks that came in during a substep.
+        """Push out the particles of the due blocks that sank in during a substep.
 
         Args:
-            level_sets: of the colliders, now.
+            level_sets: of the colliders in their current poses.
             store: the particles.
             dt: the length of the substep [s].
-            drift: how far particles have drifted since the sort, this substep included [cells].
+            drift: distance that particles have drifted since the sort, including this substep [cells].
 
         Returns:
-            How far they were pushed, at most [cells].
+            The greatest distance that a particle was pushed [cells].
         """
         pairs, layout = self._pairs, store.layout
         if not len(self.due):

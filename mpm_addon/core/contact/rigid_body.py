@@ -42,7 +42,7 @@ class RigidBody:
         volume, inertia = volume * scale**dimension, inertia * scale ** (dimension + 2)
         self.mass = collider.density * volume if collider.mass is None else collider.mass
         if not 0.0 < self.mass < np.inf:
-            raise SceneError(f"its mass is {self.mass:g} kg", "use a greater density, or give mass", subject=subject)
+            raise SceneError(f"its mass is {self.mass:g} kg", "use a higher density, or set its mass", subject=subject)
         self.obstacle = Obstacle(collider, scene, pivot)
         axes = np.array([1.0, 0.0, 1.0]) if dimension == 2 else np.ones(3)
         self.inverse_mass = axes / self.mass
@@ -88,11 +88,11 @@ class RigidBody:
 
     @property
     def kinetic_energy(self) -> float:
-        """[J]."""
+        """The kinetic energy [J]."""
         return 0.5 * self.mass * float(self.velocity @ self.velocity) + 0.5 * float(self.spin @ self.inverse_inertia @ self.spin)
 
     def state(self) -> Floats:
-        """All that changes, shape (18,)."""
+        """Its state as an array, shape (18,): center, rotation, velocity and spin."""
         return np.concatenate([self.center, self.rotation.ravel(), self.velocity, self.spin])
 
     def set_state(self, state: Floats) -> None:

@@ -1,7 +1,8 @@
-"""Where rigid bodies touch walls, colliders and each other; `rigid_impulses` finds the impulses there.
+"""Contacts of rigid bodies with walls, colliders and one another; `rigid_impulses` finds the impulses.
 
-Points on each body's surface are tested for their distance from all others, and points of these for their distance from the body. A gap
-closes within a substep and no farther, unless the pair has restitution; bodies that still overlap are moved apart without gaining velocity.
+Points on each body's surface are tested for their distance from all other surfaces, and points of those for their distance from the body.
+A contact lets a gap close within a substep, but not turn into an overlap, unless the pair has restitution; bodies that still overlap are
+moved apart without gaining velocity.
 """
 
 import math
@@ -17,21 +18,21 @@ from .deforming_obstacle import DeformingObstacle
 from .obstacle import AnimatedObstacle, Floats, Ints, Obstacle
 from .rigid_impulses import SolverBodies, solve_contacts
 
-# sweeps over the contacts: a pile has at least the fewest, and few contacts as many as take no longer than so many single solutions
+# limits on the sweeps over the contacts, and on the solutions of single contacts in all sweeps, which a large pile may exceed
 FEWEST_SWEEPS, MOST_SWEEPS, MOST_SOLUTIONS = 200, 2000, 200_000
 # the share of an overlap that is corrected in a substep
 RECOVERY = 0.2
-# a point of a face touches what is in front of the face, not beside it: the greatest dot product of the two normals
+# greatest dot product of two normals in contact: a point of a face touches what is in front of the face, not beside it
 FACING = -0.3
-# a point outside a corner is this much farther from the middle, relatively
+# factor by which a point just outside a corner is farther from the middle, minus one
 OUTSIDE = 1e-4
-# how far a vertex of a deforming mesh moves toward a body to test whether that leads out of its own surface [cells]
+# distance that a vertex of a deforming mesh is moved toward a body, to test whether it leaves its own surface [cells]
 WAY_OUT = 1e-3
-# vertices of a deforming mesh in a cube of this size count as one [cells]
+# of the vertices of a deforming mesh in a cube of this size, only the nearest counts [cells]
 CLOSEST = 0.5
-# normals of one face: their least dot product; and how far gaps may be from those of a flat face, over the size of the contact
+# normals of one face have at least this dot product; gaps of a flat face differ from a plane by less than this share of its size
 ALIKE, FLAT = 1.0 - 1e-9, 1e-6
-# directions in which the outermost contacts of a face are kept; not along the edges of a box that lies along the axes
+# directions in which the outermost contacts of a face are used; none is along an edge of an axis-aligned box
 _ANGLES = 2.0 * np.pi * (np.arange(16) + 0.37) / 16
 _OUTWARD = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
 _NOTHING = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
@@ -43,10 +44,10 @@ class Contacts(NamedTuple):
     """Contacts of rigid bodies, n of them.
 
     Attributes:
-        first, second: the bodies, shape (n,); second is -1 where a body touches a collider that is not one.
+        first, second: the bodies, shape (n,); second is -1 where a body touches a collider that is not a rigid body.
         arms: from the centers of mass of the first and the second body to the contact [m], shape (n, 6).
         normals: unit, from the second to the first, shape (n, 3).
-        others: velocity at the contact of a collider that is no rigid body [m/s], shape (n, 3).
+        others: velocity at the contact of a collider that is not a rigid body [m/s], shape (n, 3).
         gap: distance [m], negative where they overlap, shape (n,).
         friction: Coulomb coefficients, shape (n,).
         restitution: the normal speed after an impact over the one before it, shape (n,).
@@ -64,13 +65,13 @@ class Contacts(NamedTuple):
     def least_velocities(self, free: Floats, accelerations: Floats, dt: float) -> Floats:
         """The least relative velocity along its normal that each contact requires [m/s], shape (n,).
 
-        Across a gap it is minus the gap over the substep. An impact within the substep turns it into the velocity of the rebound, as if the
-        bodies met and left each other under constant acceleration: what has a gap before still rebounds with the energy that it would have
+        Across a gap it is minus the gap over the substep. With an impact within the substep it is the velocity of the rebound, as if the
+        bodies met and separated under constant acceleration: bodies with a gap before still rebound with the energy that they would have
         at the surface.
 
         Args:
             free: the velocities that the bodies would have without contact, shape (bodies, 6).
-            accelerations: these that are part of `free` [m/s^2], shape (bodies, 3).
+            accelerations: the accelerations included in `free` [m/s^2], shape (bodies, 3).
             dt: [s].
         """
         gap = np.maximum(self.gap, 0.0)
@@ -81,7 +82,7 @@ class Contacts(NamedTuple):
         gap, normals = gap[bouncing], self.normals[bouncing]
         approach = ((self._velocities(free)[bouncing] - self.others[bouncing]) * normals).sum(axis=1)
         pull = (self._velocities(np.hstack([accelerations, np.zeros_like(accelerations)]))[bouncing] * normals).sum(axis=1)
-        # velocities belong to the middle of the substep; this one to its beginning, at the height of the gap
+        # velocities are those at the middle of the substep; this one is at its start, at the height of the gap
         before = approach - 0.5 * dt * pull
         squared = self.restitution[bouncing] ** 2 * np.maximum(before**2 - 2.0 * pull * gap, 0.0) + 2.0 * pull * gap
         rebound = 0.5 * dt * pull + np.sqrt(np.maximum(squared, 0.0))
@@ -91,19 +92,19 @@ class Contacts(NamedTuple):
 
     def _velocities(self, velocities: Floats) -> Floats:
         """The velocities of the first bodies at the contacts relative to the second (n, 3), from those of bodies (bodies, 6)."""
-        # body -1 stands for a collider that is no rigid body
+        # body -1 stands for a collider that is not a rigid body
         known = np.concatenate([velocities, np.zeros((1, 6))])
         first, second = known[self.first], known[self.second]
         mine = first[:, :3] + np.cross(first[:, 3:], self.arms[:, :3])
         return mine - second[:, :3] - np.cross(second[:, 3:], self.arms[:, 3:])
 
     def solve(self, bodies: SolverBodies, least: Floats) -> None:
-        """Change the velocities to what the contacts allow; see `least_velocities`."""
+        """Change the velocities to those that the contacts allow; see `least_velocities`."""
         if len(self.first):
             self._solve(least, bodies)
 
     def separation(self, inverse_mass: Floats, inverse_inertia: Floats) -> Floats:
-        """How overlapping bodies are to be moved and turned [m, rad], shape (bodies, 6)."""
+        """The displacements and rotations that separate overlapping bodies [m, rad], shape (bodies, 6)."""
         moves = np.zeros((len(inverse_mass), 6))
         if (self.gap < 0.0).any():
             least = np.where(self.gap < 0.0, -RECOVERY * self.gap, -self.gap)
@@ -124,7 +125,7 @@ class RigidSurface:
         points: on its surface, in its own coordinates.
 
     Attributes:
-        body: the number of the rigid body, or -1 if it is none.
+        body: the number of the rigid body, or -1 for any other collider.
         middle: of the points, in the shape's coordinates [m].
         radius: of the bounding ball about `middle` [m]; infinite for an infinite shape.
     """
@@ -137,7 +138,7 @@ class RigidSurface:
         if len(points.points):
             self.middle = 0.5 * (points.points.min(axis=0) + points.points.max(axis=0))[None]
             self.radius = float(np.linalg.norm(points.points - self.middle, axis=1).max()) + points.radius
-        # a corner has one just outside of it, between those of its faces
+        # a corner has a normal just outside of it, between those of its faces
         _, self._outward = obstacle.shape_distance(points.points + OUTSIDE * (points.points - self.middle))
 
     def speed(self, around: Ints) -> float:
@@ -148,8 +149,8 @@ class RigidSurface:
         """The signed distance [m] of points (n, 3), shape (n,), and its gradient (n, 3), both exact."""
         return self.obstacle.distance(points, is_exact=True)
 
-    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
-        """Which of points (n, 3) may be nearer than `reach` [m]; a cheap bound."""
+    def may_touch(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+        """Whether points (n, 3) may be nearer than `reach` [m]; a cheap bound."""
         if self.radius == math.inf:
             return np.ones(len(points), np.bool_)
         reach = self.radius * self.obstacle.scale + reach
@@ -161,8 +162,8 @@ class RigidSurface:
         scale = obstacle.scale
         if not len(mine.points) or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
             return _NOTHING
-        points, outward = obstacle.world(mine.points), obstacle.turned(self._outward)
-        is_near = other.may_meet(points, margin + mine.radius * scale)
+        points, outward = obstacle.world(mine.points), obstacle.rotated(self._outward)
+        is_near = other.may_touch(points, margin + mine.radius * scale)
         points, outward = points[is_near], outward[is_near]
         gap, normal = other.distance(points)
         if mine.radius == 0.0:
@@ -171,7 +172,7 @@ class RigidSurface:
         gap = gap - mine.radius * scale
         points = points - mine.radius * scale * normal
         if len(mine.rolls):
-            axis_points, axis = obstacle.world(mine.rolls), obstacle.turned(mine.axis[None])[0]
+            axis_points, axis = obstacle.world(mine.rolls), obstacle.rotated(mine.axis[None])[0]
             _, out = other.distance(axis_points)
             across = out - (out @ axis)[:, None] * axis
             length = np.linalg.norm(across, axis=1)
@@ -198,13 +199,13 @@ class DeformingSurface:
     def distance(self, points: Floats) -> tuple[Floats, Floats]:
         return self.obstacle.distance(points)
 
-    def may_meet(self, points: Floats, reach: float) -> NDArray[np.bool_]:
+    def may_touch(self, points: Floats, reach: float) -> NDArray[np.bool_]:
         low, high = self.obstacle.bounds()
         return ((points > low - reach) & (points < high + reach)).all(axis=1)
 
     def near(self, other: RigidSurface, margin: float) -> tuple[Floats, Floats, Floats]:
         corners, offset = self.obstacle.corners()
-        corners = corners[other.may_meet(corners, margin + offset)]
+        corners = corners[other.may_touch(corners, margin + offset)]
         gap, normal = other.distance(corners)
         gap = gap - offset
         near = np.flatnonzero(gap < margin)
@@ -213,7 +214,7 @@ class DeformingSurface:
         way = WAY_OUT * self._spacing
         out = self.obstacle.distance(corners[near] - way * normal[near])[0] + offset
         near = near[out > -FACING * way]
-        # of vertices close together, the one nearest to the body
+        # of vertices close together, only the one nearest to the body
         near = near[np.argsort(gap[near], kind="stable")]
         _, first = np.unique(np.floor(corners[near] / (CLOSEST * self._spacing)), axis=0, return_index=True)
         near = near[np.sort(first)]
@@ -221,7 +222,7 @@ class DeformingSurface:
 
 
 Surface = RigidSurface | DeformingSurface
-# a body, what it touches, and of the contacts: positions (k, 3), normals (k, 3) and gaps (k,)
+# a body, the surface that it touches, and the positions (k, 3), normals (k, 3) and gaps (k,) of the contacts
 Part = tuple[RigidSurface, Surface, Floats, Floats, Floats]
 
 
@@ -236,7 +237,7 @@ def _friction(obstacle: AnimatedObstacle) -> float:
 
 
 def pair_restitution(first: Surface, second: Surface) -> float:
-    """The restitution of two surfaces: of two rigid bodies the product, as in Blender; with any other collider the greater one."""
+    """The restitution of two surfaces: the product for two rigid bodies, as in Blender; with any other collider the greater one."""
     mine, its = first.obstacle.collider.restitution, second.obstacle.collider.restitution
     return mine * its if first.body >= 0 and second.body >= 0 else max(mine, its)
 
@@ -249,13 +250,13 @@ def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: flo
             if not (body.obstacle.is_present and other.obstacle.is_present):
                 continue
             middle = body.obstacle.world(body.middle)
-            if not other.may_meet(middle, body.radius * body.obstacle.scale + margin)[0]:
+            if not other.may_touch(middle, body.radius * body.obstacle.scale + margin)[0]:
                 continue
             points, normals, gaps = body.near(other, margin)
-            # the point of a round body is exact for any surface
+            # the points of a round body, with their radius, are exact for any surface
             if body.points.radius == 0.0:
                 its_points, its_normals, its_gaps = other.near(body, margin)
-                # on the body's side of the gap, with the normal toward the body
+                # moved to the body's side of the gap, with the normal toward the body
                 points, normals = (
                     np.concatenate([points, its_points - its_gaps[:, None] * its_normals]),
                     np.concatenate([normals, -its_normals]),
@@ -267,10 +268,10 @@ def find_contacts(bodies: list[RigidSurface], others: list[Surface], margin: flo
 
 
 def _supporting(points: Floats, normals: Floats, gaps: Floats) -> Ints:
-    """The contacts of a pair that imply all others, in order: of two faces that lie on each other, the outermost.
+    """The contacts of a pair that imply all others, in order: for two faces that lie on each other, the outermost ones.
 
-    Where all normals are alike and the gap is an affine function of the place, so is what a contact requires of the velocities. Sweeps
-    over fewer contacts converge sooner: a stack of many bodies leans otherwise.
+    If all normals are equal and the gap is an affine function of the position, so is the velocity that a contact requires. Sweeps
+    over fewer contacts converge sooner; without this, a stack of many bodies leans.
     """
     every = np.arange(len(gaps))
     if len(gaps) <= 4:

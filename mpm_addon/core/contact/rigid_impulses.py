@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 
-# sweeps end once they change velocities by less than this share of the first changes
+# sweeps end once they change velocities by less than this share of the changes in the first sweep
 TOLERANCE = 1e-10
 
 
 class SolverBodies(NamedTuple):
-    """Rigid bodies as the contact solver sees them.
+    """Rigid bodies, for the contact solver.
 
     Attributes:
         velocities: of the center of mass [m/s] and angular [rad/s], shape (bodies, 6); changed.
-        inverse_mass: along each axis [1/kg], shape (bodies, 3); 0 for a body that stays.
+        inverse_mass: along each axis [1/kg], shape (bodies, 3); 0 for a body that does not move.
         inverse_inertia: in world axes [1/(kg m^2)], shape (bodies, 3, 3).
     """
 
@@ -42,7 +42,7 @@ def velocity_at(bodies, body, x, y, z):
 
 @generic
 def mobility(bodies, body, x, y, z, nx, ny, nz):
-    """How much an impulse of 1 along n at x, y, z changes a body's velocity there along n [1/kg]."""
+    """The change of a body's velocity at x, y, z along n per impulse there along n [1/kg]."""
     if body < 0:
         return 0.0
     m, inertia = bodies.inverse_mass[body], bodies.inverse_inertia[body]
@@ -114,14 +114,14 @@ def solve_contact(c, contacts, least, bodies, impulses):
 
 @kernel
 def solve_contacts(contacts, least, bodies, impulses, sweeps):
-    """Sweep over all contacts, forward and backward, until nothing changes.
+    """Sweep over all contacts, forward and backward, until the velocities converge.
 
     Args:
         contacts: see `rigid_contact.Contacts`; the gaps are not used.
         least: (n,) the least relative velocity of each contact along its normal [m/s].
         bodies: see `SolverBodies`; the velocities are changed.
         impulses: (n, 4) result: the normal impulse and the friction [kg m/s].
-        sweeps: the most sweeps.
+        sweeps: the largest number of sweeps.
     """
     impulses[:] = 0.0
     largest = 0.0

@@ -1,7 +1,7 @@
-"""In which order feet are solved, and what of them in parallel.
+"""The order in which feet are solved, and the slabs that are solved in parallel.
 
 A slab is all feet in the node blocks with one coordinate along an axis. Slabs of one color share no node. Neighboring slabs of one color
-form the pieces that threads take. Colliders of one level share no node either, so that what one does never changes what another sees.
+form the pieces that threads take. Colliders of one level share no node either, so that they do not affect one another.
 """
 
 import math
@@ -14,7 +14,7 @@ from ..compilation.kernel import kernel
 
 Ints = NDArray[np.int64]
 
-# a piece has about so many feet: with fewer, handing it out costs more than it takes
+# approximate number of feet in a piece: with fewer, distributing pieces costs more than the work itself
 PIECE_FEET = 400
 
 
@@ -22,7 +22,7 @@ class Slabs(NamedTuple):
     """Slabs, ordered by color.
 
     Attributes:
-        slab_count: how many.
+        slab_count: the number of slabs.
         cuts: the first slab of each piece, and the number of slabs at the end, shape (pieces + 1,).
         colors: the first piece of each of the two colors, and the number of pieces, shape (3,).
         levels: of the colliders, ascending where two share a node, shape (colliders,).
@@ -40,10 +40,10 @@ def no_slabs(colliders: int) -> Slabs:
 
 
 def slabs_of(feet: Ints, coordinates: Ints, colliders: int, least: int) -> tuple[Ints, Slabs]:
-    """Slabs along the axis whose fullest slab has the fewest feet; with fewer feet than `least` a single one.
+    """Slabs along the axis whose fullest slab has the fewest feet; with fewer feet than `least`, a single slab.
 
     Args:
-        feet: how many feet each row has, (rows,).
+        feet: the number of feet of each row, (rows,).
         coordinates: of the rows' node blocks, (rows, 3).
 
     Returns:
@@ -96,7 +96,7 @@ def find_levels(feet, deep, slabs, node_count):
 
 @kernel
 def visit(taken, node, level, is_marking):
-    """Note that a node is taken by a level, or find the next level above those that have taken it."""
+    """Mark a node as used by a level, or return the lowest level above those that use it, at least `level`."""
     if is_marking:
         taken[node] = max(taken[node], level + 1)
         return level

@@ -1,10 +1,10 @@
-"""Where the surfaces of colliders lie among the nodes: found at each sort of the particles for fixed colliders, else in each substep.
+"""The surfaces of colliders among the nodes, found at each sort of the particles for fixed colliders, else in each substep.
 
 A row is a pair of a collider and a node block near it (see `LevelSets`). Nodes are numbered in two ways: through all node blocks, and
-through all rows. Each node inside a collider that has a neighbor outside has a foot, its nearest point on the surface. The other nodes
+through all rows. Each node inside a collider that has a neighbor outside has a *foot*, its nearest point on the surface. The other nodes
 inside are deep. At the edges of rigid bodies a node has a foot on each face (see `find_edges`).
 
-Functions of one node or foot that take whole tuples are inlined (`generic`): passing these would cost more than the work.
+Functions of one node or foot that take whole tuples are inlined (`generic`), because passing tuples would cost more than the work.
 
 Feet are stored in the order in which they are solved (see `feet`), in runs: by color, slab, collider and row. A slab is all feet in the
 node blocks with one coordinate along an axis. Slabs of one color share no node.
@@ -24,11 +24,11 @@ from ..transfer.blocks import BLOCK, NEIGHBORS
 from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
 
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
-# how many nodes beyond its own block a foot may touch: slabs of one color are one block apart
+# how far a foot may touch nodes beyond its own block: slabs of one color are one block apart
 REACH = BLOCK // 2
-# two normals with a smaller dot product are those of different faces
+# two normals with a smaller dot product belong to different faces
 SAME_FACE = 0.7
-# how many nodes around a foot: of linear weights, and of the quadratic spline's
+# number of nodes around a foot with linear weights, and with those of the quadratic spline
 LINEAR_CORNERS, SPLINE_CORNERS = 8, 27
 
 
@@ -61,7 +61,7 @@ class LevelSets(NamedTuple):
 
 
 class Feet(NamedTuple):
-    """The feet of colliders, n of them in runs (slab, collider); arrays may be longer. Those marked * change in every substep.
+    """The feet of colliders, n of them in runs (slab, collider); arrays may be longer. Arrays marked * change in every substep.
 
     Arrays with four numbers per foot (x, y, z, 0) and those with a number per corner have the precision of the nodes. There are c
     corners: 8 with linear weights or 27 with those of the quadratic spline.
@@ -69,23 +69,23 @@ class Feet(NamedTuple):
     Attributes:
         first: the first foot of each run, shape (runs + 1,).
         active_end: * the end of each run's used part of `active`, shape (runs,).
-        active: * the feet with material, those of a run from its first place on, shape (n,).
+        active: * the feet with material, those of a run from its first index on, shape (n,).
         nodes, rows: the node of each foot, in both numberings, shape (n,).
-        own: the place of this node among the corners, shape (n,); -1 if it is none of them.
+        own: the index of this node among the corners, shape (n,); -1 if it is not among them.
         is_fluid: whether only fluids move the node, shape (n,).
-        counts: how many corners, the nodes around the foot, shape (n,).
-        corners, row_corners: these in both numberings, shape (n, c); -1 in rows where a corner is outside.
+        counts: number of corners, the nodes around the foot, shape (n,).
+        corners, row_corners: these in both numberings, shape (n, c); in `row_corners`, -1 for a corner outside.
         linear: their weights, shape (n, c).
-        even: these times the share of an even pressure that each corner takes, shape (n, c).
+        even: these times the share of a uniform pressure that each corner takes, shape (n, c).
         above_counts, above: nodes outside around the point one cell above, shapes (n,) and (n, 8).
-        places: from the origin of the node's block [cells], shape (4 n,).
+        places: positions of the feet from the origin of the node's block [cells], shape (4 n,).
         normals: unit, outward, shape (4 n,).
         velocities: of the collider [m/s], shape (4 n,).
         weights: * weights of the corners with mass, shape (n, c).
         shares: * these over the effective masses [1/kg], shape (n, c).
         offsets: * minus the collider's velocity times the sum of the weights [m/s], shape (4 n,).
-        ease: * the impulse that changes the velocity by one [kg], shape (n,); 0 if there is none.
-        pressing: * what the node has shared of its momentum toward the collider [kg m/s], shape (n,).
+        ease: * the impulse per change of the velocity, an effective mass [kg], shape (n,); 0 without mass.
+        pressing: * the part of its momentum toward the collider that the node has shared [kg m/s], shape (n,).
         normal_impulses, friction_impulses: * [kg m/s], shapes (n,) and (4 n,).
         counted: * the effective mass of nodes inside [kg], shape (row nodes,).
     """
@@ -132,14 +132,14 @@ class DeepNodes(NamedTuple):
     is_stuck: NDArray[np.bool_]
 
 
-def room_for_feet(
+def allocate_feet(
     count: int, runs: int, row_nodes: int, dtype: type[np.floating] | np.dtype[np.floating], corners: int, old: Feet | None = None
 ) -> Feet:
-    """Arrays for so many feet, runs, nodes in rows and corners: the old ones if they are large enough."""
+    """Arrays for these numbers of feet, runs, nodes in rows and corners: the old ones if they are large enough."""
     is_large = old is not None and old.counts.size >= count and old.active_end.size >= runs and old.counted.size >= row_nodes
     if old is not None and is_large and old.weights.dtype == dtype:
         return old
-    # moving colliders need a few more now and then
+    # leaves spare capacity, because the number of feet of moving colliders varies
     count, runs, row_nodes = count + count // 4, runs + runs // 4, row_nodes + row_nodes // 4
     places, vectors, around = (count,), (4 * count,), (count, corners)
     arrays: dict[str, NDArray[Any]] = {
@@ -205,8 +205,8 @@ def order_nodes(nodes, owners, slabs, collider_count, block_nodes, order, first)
 
     Args:
         nodes: (n,) numbered through the rows.
-        owners, slabs: (rows,) the collider of each row, and the place of its slab.
-        order: (n,) result: the places in `nodes`, in order.
+        owners, slabs: (rows,) the collider of each row, and the index of its slab.
+        order: (n,) result: the indices in `nodes`, in order.
         first: (slabs * colliders + 1,) result: where each run begins.
     """
     first[:] = 0
@@ -256,19 +256,19 @@ def collider_velocity(level_sets, row, place, x, y, z):
 
 @kernel
 def find_edges(surface, level_sets, neighbors, found, depths, normals):
-    """Find further feet for nodes at convex edges: on the faces that their neighbors outside lie before.
+    """Find further feet for nodes at convex edges: on the faces that their neighbors outside lie in front of.
 
-    A node's own foot lies on the nearest face. Without these, no face would have a foot nearer to its edge than the nodes inside, and
-    would not take the pressure there.
+    A node's own foot lies on the nearest face. Without the further ones, no face would have a foot nearer to its edge than the nodes
+    inside, and it would not receive the pressure there.
 
     Args:
         surface: (n,) nodes with feet, numbered through the rows.
         level_sets, neighbors: see `find_surface`.
         found: (6 n,) result: the node of each further foot.
-        depths: (6 n,) result: how far the foot is from the node [cells]; normals: (6 n, 3) result: in which direction.
+        depths: (6 n,) result: distance of the foot from the node [cells]; normals: (6 n, 3) result: its direction.
 
     Returns:
-        How many were found.
+        The number of further feet.
     """
     distance, normal = level_sets.distance, level_sets.normal
     block_nodes = distance.shape[1]
@@ -380,11 +380,11 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
 
 @parallel_kernel
 def place_feet(tickets, nodes, depths, normals, level_sets, neighbors, feet):
-    """Find where the feet are, and the nodes around them.
+    """Find the positions of the feet, and the nodes around them.
 
     Args:
         nodes: (n,) of the feet, numbered through the rows.
-        depths: (n,) how far each foot is from its node [cells]; normals: (n, 3) in which direction.
+        depths: (n,) distance of each foot from its node [cells]; normals: (n, 3) its direction.
         level_sets, neighbors: see `find_surface`.
         feet: see `Feet`; all that does not change in every substep is a result.
     """

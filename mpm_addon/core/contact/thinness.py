@@ -1,4 +1,4 @@
-"""Where colliders are thin: a particle's spline reaches through them."""
+"""Thin parts of colliders, through which a particle's spline reaches."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,23 +10,23 @@ from ..transfer.blocks import BLOCK, NEIGHBORS
 from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
 from .surface import LevelSets
 
-# two surfaces look in opposite directions if the product of their normals is less
+# two surfaces face opposite ways if the dot product of their normals is less
 OPPOSITE = -0.5
-# how far from a node the surface on the other side is looked for, in steps of half a cell [cells]
+# search distance from a node for the surface on the other side, in steps of half a cell [cells]
 FARTHEST = 4.0
-# so far around the edge of a thin part nodes are looked at, along each axis [cells]
+# distance around a thin part within which nodes are included, along each axis [cells]
 NEAR_THIN = 2
 
 
 def nodes_near_thin(
     level_sets: LevelSets, around: NDArray[np.int64], is_half_space: NDArray[np.bool_], reach: float, axes: tuple[int, ...]
 ) -> NDArray[np.bool_]:
-    """Which nodes lie where particles may reach through a collider, or near such a part; shape (rows, block nodes).
+    """Whether nodes lie where particles may reach through a collider, or near such a part; shape (rows, block nodes).
 
     Args:
         level_sets: of the colliders.
         around: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
-        is_half_space: whether each collider is one, which has no other side, (colliders,).
+        is_half_space: whether each collider is a half space, which has no other side, (colliders,).
         reach: of a particle [cells].
         axes: of the grid.
     """
@@ -56,7 +56,7 @@ def row_and_place(ix, iy, iz, around, row_of_block):
 
 @kernel
 def surface_behind(row, place, around, row_of_block, level_sets):
-    """The nearest node along the normal, backward, whose nearest surface looks in the opposite direction and hides a node from it.
+    """The nearest node along the inward normal whose nearest surface faces the opposite way and has the given node behind it.
 
     Returns:
         The depth [m] of the node below that surface, and the other node's row, -1 if there is none, and place.
@@ -103,7 +103,9 @@ def find_thin(tickets, level_sets, neighbors, is_half_space, reach, is_thin):
 
 @parallel_kernel
 def spread_thin(tickets, level_sets, neighbors, axis, is_thin, is_thin_near):
-    """Find the nodes near thin ones along an axis: around the edge of a sheet, where no surface lies behind another, particles reach too.
+    """Find the nodes near thin ones along an axis.
+
+    Around the edge of a sheet, where no surface lies behind another, particles reach to the other side, too.
 
     Args:
         level_sets, neighbors, is_thin: see `find_thin`.

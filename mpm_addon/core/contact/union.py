@@ -1,8 +1,8 @@
-"""Fixed colliders that touch or overlap act as one solid: where the surface of one lies in another, it holds nothing.
+"""Fixed colliders that touch or overlap act as one solid: where the surface of one lies inside another, it has no effect.
 
 A wall of a cup is a box that stands on another box. Below the wall's lower edge its nearest surface is the seam between the two, and
-contact there would let material slip along the seam, out of the cup. So nodes in the union whose nearest surface of a collider is
-hidden in another take the part of its surface that is not, continued beyond the edge where it goes into hiding.
+contact there would let material slip out of the cup along the seam. Therefore, nodes in the union whose nearest surface of a collider is
+hidden in another use the visible part of its surface, continued beyond the edge at which it is hidden.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +15,13 @@ from ..geometry.distance import ON_SURFACE
 from ..geometry.shapes.plane import Plane
 from .obstacle import Field, Floats, Obstacle
 
-# a surface point is in the open if it is farther than this from other colliders [cells]
+# a surface point is open if it is farther than this from other colliders [cells]
 OPEN = 0.05
-# and hidden if a point so far outside of it is not: a narrower gap counts as closed [cells]
+# and hidden if a point this far outside of it is not open: a narrower gap counts as closed [cells]
 GAP = 0.25
-# nodes farther from a surface than this do not matter [cells]
+# nodes farther from a surface than this are not corrected [cells]
 REACH = 3.0
-# from where around a node its collider's surface is looked for, along each axis [cells]; no whole cells, where nodes may lie on surfaces
+# offsets from a node at which its collider's surface is sought, along each axis [cells]; not whole cells, as nodes may lie on surfaces
 STEPS = (-1.8, -0.9, 0.0, 0.9, 1.8)
 
 
@@ -32,7 +32,7 @@ def join_solids(field: Field, number: int, obstacles: Sequence[Obstacle], points
         field: rows of the collider with this number alone.
         obstacles: all fixed colliders, this one included.
         points: the nodes [m], shape (rows, block nodes, 3).
-        spacing: the grid's [m].
+        spacing: cell size [m].
     """
     this = obstacles[number]
     nodes = np.nonzero(np.abs(field.distance) < REACH * spacing)
@@ -48,12 +48,12 @@ def join_solids(field: Field, number: int, obstacles: Sequence[Obstacle], points
     surface = at[is_free] - distance[is_free, None] * normal[is_free]
     is_twin = _belongs_to_nearer(near, number, at[is_free], surface, distance[is_free], spacing)
     field.is_hidden[tuple(each[is_free][is_twin] for each in nodes)] = True
-    # a plane has no other surface
+    # a plane has only one surface, which is infinite
     if isinstance(this.collider.shape, Plane):
         return
     beyond = at[~is_free] + (GAP * spacing - distance[~is_free])[:, None] * normal[~is_free]
     hidden = np.flatnonzero(~is_free)[_distance_from(others, beyond) < OPEN * spacing]
-    # what lies inside stays inside
+    # nodes inside must stay inside
     least = np.where(distance[hidden] <= 0.0, 0.0, -np.inf)
     depth, outward = _nearest_open_surface(this, others, at[hidden], least, spacing)
     is_found = np.isfinite(depth)
@@ -70,7 +70,7 @@ def _belongs_to_nearer(
     Both would cover the same space.
 
     Args:
-        points, surface: points in the open, and the surface points nearest to them [m], shape (n, 3).
+        points, surface: points outside all colliders, and the surface points nearest to them [m], shape (n, 3).
         distance: between them [m], shape (n,).
     """
     belongs = np.zeros(len(points), np.bool_)
@@ -86,7 +86,7 @@ def _nearest_open_surface(
 ) -> tuple[Floats, Floats]:
     """The depth [m] of points below the nearest open surface, infinite without one, and its normal; shapes (n,) and (n, 3).
 
-    The surface is looked for from points in the open around: the tangent planes of the surface points nearest to these.
+    The surface is approximated by tangent planes at the surface points nearest to sample points outside all colliders around.
 
     Args:
         least: the least depth [m], shape (n,).
@@ -106,7 +106,7 @@ def _nearest_open_surface(
 
 
 def _distance_from(obstacles: Sequence[Obstacle], points: Floats) -> Floats:
-    """The distance of points (n, 3) from the nearest of several colliders [m], infinite without any; shape (n,)."""
+    """The distance of points (n, 3) from the nearest of several colliders [m], infinite without colliders; shape (n,)."""
     nearest = np.full(len(points), np.inf)
     if len(points):
         for obstacle in obstacles:

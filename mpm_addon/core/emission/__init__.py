@@ -1,1 +1,1 @@
-"""From emitters to particles, the particles that emitters hold on to, and outflows."""
+"""Particles from emitters, pinned particles, and outflows."""

@@ -1,6 +1,6 @@
-"""From emitters to particles: positions, velocities, masses and volumes. Knows neither files nor the solver's grid.
+"""Particles from emitters: positions, velocities, masses and volumes. Knows neither files nor the solver's grid.
 
-The simulation asks for the `moments` of each frame and calls `emit` at each of them. No state is kept between moments, so that a
+The simulation asks for the `moments` of each frame and calls `emit` at each of them. No state is stored between moments, so that a
 simulation can be resumed from any frame.
 """
 
@@ -17,8 +17,8 @@ from ..laws.law import FluidLaw
 from ..scene.animation import value_at
 from ..scene.description import Scene
 from ..transfer.particle_store import MaterialPoints
-from .emitter_shape import EmitterShape, kept, start_motion, subject_of
-from .inflow import Room, flow_in, moments_of, seed_of
+from .emitter_shape import EmitterShape, prepared, start_motion, subject_of
+from .inflow import FreeSpace, flow_in, moments_of, seed_of
 from .painted import Painted, paint
 from .schedule import first_frame, frame_of_once, in_plane, last_frame
 from .surroundings import Surroundings
@@ -32,8 +32,8 @@ class Batch:
 
     Attributes:
         emitter_index: number of the emitter in the scene.
-        points: where the particles are, and how they move.
-        painted: what is painted on the emitter, at the particles.
+        points: positions, velocities, masses and volumes of the particles.
+        painted: the emitter's painted values at the particles.
     """
 
     emitter_index: int
@@ -80,7 +80,7 @@ def emit(scene: Scene, frame: int, fraction: float = 0.0, surroundings: Surround
 
 
 class _WithBatches:
-    """Surroundings that include batches of the same moment."""
+    """Surroundings that also include the batches already emitted at the same moment."""
 
     def __init__(self, surroundings: Surroundings, batches: list[Batch]) -> None:
         self._batches = batches
@@ -101,7 +101,7 @@ def _moments_of(scene: Scene, index: int, frame: int) -> tuple[float, ...]:
     emitter = scene.emitters[index]
     start = first_frame(emitter, scene)
     if emitter.mode == "once":
-        return (0.0,) if frame == kept(scene, index, "once", lambda: frame_of_once(emitter, scene)) else ()
+        return (0.0,) if frame == prepared(scene, index, "once", lambda: frame_of_once(emitter, scene)) else ()
     if not start <= frame <= last_frame(emitter, scene):
         return ()
     if emitter.mode == "repeat":
@@ -118,7 +118,7 @@ def _batch(scene: Scene, index: int, frame: int, fraction: float, surroundings: 
     else:
         position, volume = _fill(scene, index, placed, frame)
         if emitter.mode == "repeat":
-            chosen = _in_free_room(position, float(volume.mean()), placed, surroundings)
+            chosen = _in_free_space(position, float(volume.mean()), placed, surroundings)
         else:
             chosen = _outside(position, placed, surroundings)
     if isinstance(placed.own, Points):
@@ -136,15 +136,15 @@ def _batch(scene: Scene, index: int, frame: int, fraction: float, surroundings: 
     return Batch(index, MaterialPoints(position, velocity, gradient, mass, volume), painted)
 
 
-def _in_free_room(position: Floats, volume: float, placed: EmitterShape, surroundings: Surroundings | None) -> NDArray[np.int64]:
+def _in_free_space(position: Floats, volume: float, placed: EmitterShape, surroundings: Surroundings | None) -> NDArray[np.int64]:
     """The numbers of the positions (n, 3) that lie outside colliders and away from present particles."""
-    room = Room(placed, volume, surroundings)
-    free = room.outside_colliders(position)
-    if len(room.present) == 0:
+    space = FreeSpace(placed, volume, surroundings)
+    free = space.outside_colliders(position)
+    if len(space.present) == 0:
         return free
     seed = seed_of(placed.scene, placed.index, math.floor(placed.frame), 2)
     order = np.random.default_rng(seed).permutation(free)
-    return np.sort(order[room.take(position[order], 1.0, is_arranged=True)])
+    return np.sort(order[space.take(position[order], 1.0, is_arranged=True)])
 
 
 def _outside(position: Floats, placed: EmitterShape, surroundings: Surroundings | None) -> NDArray[np.int64]:
@@ -155,7 +155,7 @@ def _outside(position: Floats, placed: EmitterShape, surroundings: Surroundings 
     if is_blocked.all():
         colliders = ", ".join(f'"{name}"' for name in names)
         raise SceneError(
-            f"all of it lies inside Collider {colliders}",
+            f"it lies entirely inside Collider {colliders}",
             "move one of them, or make the collider sticky to clamp the body in it",
             subject=subject_of(placed.emitter),
         )
@@ -176,13 +176,13 @@ def _fill(scene: Scene, index: int, placed: EmitterShape, frame: int) -> tuple[F
         particles_per_cell=emitter.particles_per_cell,
         particle_count=emitter.particle_count,
         sampling=emitter.sampling,
-        # every emission is arranged differently, and two emitters of one shape are not copies of each other
+        # a different arrangement for every emission, and for two emitters of the same shape
         seed=seed_of(scene, index, frame),
         subject=subject_of(emitter),
         dimension=dimension,
     )
     if isinstance(scene.materials[emitter.material].law, FluidLaw):
-        # fluids alone feel how closely their particles lie
+        # only the pressure of fluids depends on how densely the particles are sampled
         volume = sampled_volumes(placed.solid, position, sampling=emitter.sampling, dimension=dimension) * placed.scale**dimension
     else:
         volume = np.full(len(position), placed.volume() / len(position))
@@ -207,7 +207,7 @@ def point_volumes(position: Floats, spacing: float, dimension: int = 3) -> Float
     low = base.min(axis=0)
     size = base.max(axis=0) - low + 3
     if math.prod(int(extent) for extent in size) >= 2**62:
-        raise SceneError("they lie too far apart to be counted on the grid", "give their volume", subject="points")
+        raise SceneError("they lie too far apart to be counted on the grid", "set their volume", subject="points")
     corners = np.stack(np.meshgrid(*[range(3)] * dimension, indexing="ij"), axis=-1).reshape(-1, dimension)
     shares = np.stack([np.prod([weights[:, node, axis] for axis, node in enumerate(corner)], axis=0) for corner in corners], axis=1)
     keys = np.zeros(shares.shape, dtype=np.int64)

@@ -1,6 +1,6 @@
 """An emitter's shape at a moment: where it is, how it moves, and its surface normals.
 
-The shape of a rigid emitter stays in local coordinates, so that what is computed for it serves every moment; a pose converts points
+The shape of a rigid emitter stays in local coordinates, so that results for it are valid at every moment; a pose converts points
 between local and world coordinates.
 """
 
@@ -25,12 +25,12 @@ Floats = NDArray[np.float64]
 
 
 def subject_of(emitter: Emitter) -> str:
-    """What messages call an emitter."""
+    """The name of an emitter in messages."""
     return f'Emitter "{emitter.name}"'
 
 
-def kept(scene: Scene, index: int, name: str, make: Callable[[], Any]) -> Any:
-    """What is computed once per emitter, for all moments; freed with the scene."""
+def prepared(scene: Scene, index: int, name: str, make: Callable[[], Any]) -> Any:
+    """The result of `make`, computed once per emitter and shared by all moments; freed with the scene."""
     if (index, name) not in scene.prepared:
         scene.prepared[index, name] = make()
     return scene.prepared[index, name]
@@ -46,8 +46,8 @@ class EmitterShape:
 
     Attributes:
         scene, index, emitter, frame: see above.
-        own: the emitter's shape as it is painted, in local coordinates; a deforming mesh at the moment.
-        solid: the shape to fill, in local coordinates: with holes closed, its section in 2D, or its surface layer. `own` for points.
+        own: the shape that values are painted on, in local coordinates; a deforming mesh in its pose at the moment.
+        solid: the shape to fill, in local coordinates: closed, as a section in 2D, or only its surface layer; for points, `own`.
         matrix: world from local (4, 4).
         scale: factor on lengths, world over local.
     """
@@ -69,7 +69,7 @@ class EmitterShape:
             self.matrix, *self._rigid = velocity_at(motion, frame, 1.0 / scene.time.frame_seconds)
         self.scale = float(np.cbrt(abs(np.linalg.det(self.matrix[:3, :3]))))
         self.is_rigid = self._vertex_velocities is None
-        self.solid: Shape = kept(scene, index, "solid", self._make_solid) if self.is_rigid else self._make_solid()
+        self.solid: Shape = prepared(scene, index, "solid", self._make_solid) if self.is_rigid else self._make_solid()
 
     def _make_solid(self) -> Shape:
         scene, emitter = self.scene, self.emitter
@@ -118,7 +118,7 @@ class EmitterShape:
         """Whether world points (n, 3) lie inside the solid."""
         if not self.is_rigid:
             return inside_test(self.solid)(points)
-        return kept(self.scene, self.index, "inside", lambda: inside_test(self.solid))(self.local(points))
+        return prepared(self.scene, self.index, "inside", lambda: inside_test(self.solid))(self.local(points))
 
     def normals(self, points: Floats) -> Floats:
         """The outward unit normals of the nearest surface points of world points (n, 3); shape (n, 3), in 2D with y = 0."""
@@ -131,10 +131,10 @@ class EmitterShape:
         return normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-300)[:, None]
 
     def own_motion(self, points: Floats) -> tuple[Floats, Floats]:
-        """The object's own velocity at world points (n, 3).
+        """The velocity of the emitter's object at world points (n, 3).
 
-        A rigid object: v + w x r. A deforming mesh: the affine field that fits the vertices' velocities best, evaluated at the point
-        itself, so that a rotating mesh also rotates its inside; plus the rest, interpolated at the nearest surface point.
+        A rigid object: v + w x r. A deforming mesh: the affine field that best fits the vertices' velocities, evaluated at the point
+        itself, so that the inside of a rotating mesh rotates too, plus the residual, interpolated at the nearest surface point.
 
         Returns:
             velocity [m/s] (n, 3) and the gradient of its affine part [1/s] (3, 3).
@@ -203,7 +203,7 @@ def start_motion(placed: EmitterShape, points: Floats) -> tuple[Floats, Floats]:
 
 
 def _normal_gradients(placed: EmitterShape, points: Floats) -> Floats:
-    """The gradient of the normals [1/m], shape (n, 9), by differences over a cell: the grid resolves nothing finer."""
+    """The gradient of the normals [1/m], shape (n, 9), by central differences over one cell, the finest detail that the grid resolves."""
     spacing = placed.scene.solver.grid_spacing
     columns = []
     for axis in range(3):

@@ -1,8 +1,8 @@
-"""Inflows: when an emitter emits how much over time, as a steady stream or into free space.
+"""Inflows: how much an emitter emits, and when, as a steady stream or into free space.
 
-A steady stream (see `geometry.stream`) emits exactly what its velocity carries. Every other inflow fills the free part of its shape, at
-moments so close that neither particles nor the emitter move more than half a cell in between. No state is kept between moments: what
-is due depends on time alone, and what is free on the present particles.
+A steady stream (see `geometry.stream`) emits exactly as much as its velocity carries in. Every other inflow fills the free part of its
+shape, at moments so close together that neither particles nor the emitter move more than half a cell in between. No state is stored
+between moments: the amount that is due depends on time alone, and the free part on the particles that are present.
 """
 
 import math
@@ -17,20 +17,20 @@ from ..geometry.shapes.points import Points
 from ..geometry.stream import Stream
 from ..scene.animation import value_at
 from ..scene.description import Scene
-from .emitter_shape import EmitterShape, kept, subject_of
+from .emitter_shape import EmitterShape, prepared, subject_of
 from .schedule import LARGEST_GAP, first_frame, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due
 from .surroundings import Surroundings
 
 Floats = NDArray[np.float64]
 
 MOST_MOMENTS = 500
-# Candidates per free place.
+# Candidate points for each particle that fits.
 CANDIDATES = 4.0
-# How close new particles may be to others, in distances r with N r^d / V = PACKING: first evenly, then slightly closer, until the
+# The least distances of new particles from others, in units of r with N r^d / V = PACKING: first r, then slightly less, until the
 # shape is full. In a stream through the shape the measured density is 1.00 to 1.07 times the rest density.
 PACKING = {2: 0.714, 3: 0.6805}
 DISTANCES = (1.0, 0.92)
-# Points of a stream, which are evenly spaced themselves, are left out if closer to particles than this [point spacings].
+# Points of a stream are left out if they are nearer to particles than this [point spacings].
 STREAM_DISTANCE = 0.5
 
 
@@ -51,7 +51,7 @@ def moments_of(scene: Scene, index: int, frame: int) -> tuple[float, ...]:
 
 
 def _moment_count(scene: Scene, index: int, frame: int) -> int:
-    """How many moments an inflow has from one frame to the next."""
+    """The number of an inflow's moments from one frame to the next."""
     emitter = scene.emitters[index]
     if emitter.is_stream(scene.solver.dimension):
         speed = float(np.linalg.norm(in_plane(emitter.velocity, scene)))
@@ -63,7 +63,7 @@ def _moment_count(scene: Scene, index: int, frame: int) -> int:
 def flow_in(
     scene: Scene, index: int, placed: EmitterShape, frame: int, fraction: float, surroundings: Surroundings | None
 ) -> tuple[Floats, Floats]:
-    """What an inflow emits at one of its moments: positions [m] (n, 3) and rest volumes (n,)."""
+    """The particles that an inflow emits at one of its moments: positions [m] (n, 3) and rest volumes (n,)."""
     emitter = scene.emitters[index]
     if emitter.is_stream(scene.solver.dimension):
         return _stream_in(scene, index, placed, frame, fraction, surroundings)
@@ -77,18 +77,18 @@ def flow_in(
         most = math.floor(due + 1e-9) - math.floor(past + 1e-9)
     if most == 0:
         return np.empty((0, 3)), np.empty(0)
-    room = Room(placed, volume, surroundings, most)
+    space = FreeSpace(placed, volume, surroundings, most)
     for density in (1.0, CANDIDATES):
         key = round(fraction * 2**30), int(density)
         points = _candidates(scene, index, placed, density, seed_of(scene, index, frame, *key))
         points = points[np.random.default_rng(seed_of(scene, index, frame, *key, 1)).permutation(len(points))]
-        points = points[room.outside_colliders(points)]
+        points = points[space.outside_colliders(points)]
         if density == 1.0:
-            room.take(points, 1.0, is_arranged=True)
+            space.take(points, 1.0, is_arranged=True)
         else:
             for distance in DISTANCES:
-                room.take(points, distance)
-    return room.taken, np.full(len(room.taken), volume)
+                space.take(points, distance)
+    return space.taken, np.full(len(space.taken), volume)
 
 
 def _moment_before(scene: Scene, index: int, frame: int, fraction: float) -> float | None:
@@ -107,11 +107,11 @@ def _particle_volume(scene: Scene, index: int) -> float:
     if emitter.particle_count is None:
         return scene.solver.grid_spacing**scene.solver.dimension / (emitter.particles_per_cell or PARTICLES_PER_CELL)
     start = float(max(first_frame(emitter, scene), scene.time.frame_start))
-    return kept(scene, index, "volume", lambda: EmitterShape(scene, index, start).volume()) / emitter.particle_count
+    return prepared(scene, index, "volume", lambda: EmitterShape(scene, index, start).volume()) / emitter.particle_count
 
 
 def _candidates(scene: Scene, index: int, placed: EmitterShape, density: float, seed: int) -> Floats:
-    """World positions of blue noise in the shape (n, 3), `density` for each particle that fits."""
+    """World positions (n, 3) of Poisson-disk points in the shape, `density` of them for each particle that fits."""
     spacing, dimension = scene.solver.grid_spacing, scene.solver.dimension
     per_cell = density * spacing**dimension / _particle_volume(scene, index)
 
@@ -127,10 +127,10 @@ def _candidates(scene: Scene, index: int, placed: EmitterShape, density: float, 
 
     if not placed.is_rigid:
         return sample(seed)
-    return placed.world(kept(scene, index, f"candidates {density}", lambda: sample(seed_of(scene, index, 0, int(density)))))
+    return placed.world(prepared(scene, index, f"candidates {density}", lambda: sample(seed_of(scene, index, 0, int(density)))))
 
 
-class Room:
+class FreeSpace:
     """The free part of an emitter's shape at a moment: away from present particles, and outside colliders.
 
     New particles never exceed the volume of the free part, so that refilling a shape does not make material expand.
@@ -159,7 +159,7 @@ class Room:
                 self.content = float(volumes[placed.are_inside(self.present)].sum())
 
     def outside_colliders(self, points: Floats) -> NDArray[np.int64]:
-        """The numbers of points (n, 3) that lie outside colliders; as points fill the shape, their share is that of the free part."""
+        """The numbers of points (n, 3) that lie outside colliders; their share is that of the free part of the shape."""
         if self._surroundings is None or len(points) == 0:
             return np.arange(len(points))
         is_blocked, _ = self._surroundings.blocked(points, self._placed.frame, is_body=False)
@@ -167,12 +167,12 @@ class Room:
         return np.flatnonzero(~is_blocked)
 
     def take(self, points: Floats, distance: float, *, is_arranged: bool = False) -> NDArray[np.int64]:
-        """Take points in order that keep a distance from all particles, until the shape is full.
+        """Take the points that keep a distance from all particles, in order, until the shape is full.
 
         Args:
             points: candidates [m], shape (n, 3).
-            distance: in units of the distance r of `PACKING`.
-            is_arranged: whether the points already keep their distances from each other.
+            distance: least distance, in units of the r of `PACKING`.
+            is_arranged: whether the points already keep this distance from each other.
 
         Returns:
             numbers of the points that are taken, ascending.
@@ -184,8 +184,8 @@ class Room:
             most = min(most, self._most - len(self.taken))
         if most <= 0:
             return np.zeros(0, np.int64)
-        there = np.concatenate([self.present, self.taken])
-        found = np.flatnonzero(free_places(points, there, distance * self._radius, most=most, is_mutual=not is_arranged))
+        occupied = np.concatenate([self.present, self.taken])
+        found = np.flatnonzero(free_places(points, occupied, distance * self._radius, most=most, is_mutual=not is_arranged))
         self.taken = np.concatenate([self.taken, points[found]])
         return found
 
@@ -193,9 +193,9 @@ class Room:
 def _stream_in(
     scene: Scene, index: int, placed: EmitterShape, frame: int, fraction: float, surroundings: Surroundings | None
 ) -> tuple[Floats, Floats]:
-    """What a steady stream emits: its full shape at first, then what the flow carries in and is not blocked."""
+    """The particles of a steady stream: at first they fill its shape, then those that the flow carries in unless they are blocked."""
     emitter, dimension = scene.emitters[index], scene.solver.dimension
-    stream: Stream = kept(scene, index, "stream", lambda: _make_stream(scene, index))
+    stream: Stream = prepared(scene, index, "stream", lambda: _make_stream(scene, index))
     count = _moment_count(scene, index, frame)
     start = max(first_frame(emitter, scene), scene.time.frame_start)
     moment = (frame - start) * count + round(fraction * count)
@@ -211,9 +211,9 @@ def _stream_in(
         if len(present):
             content = float(volumes[placed.are_inside(present)].sum())
             # a lattice enters one layer at a time
-            room = math.floor((placed.volume() + stream.cross_section * spacing - content) / volume)
+            fitting = math.floor((placed.volume() + stream.cross_section * spacing - content) / volume)
             distance = STREAM_DISTANCE * spacing if emitter.sampling != "random" else 1e-3 * spacing
-            position = position[free_places(position, present, distance, most=room, is_mutual=False)]
+            position = position[free_places(position, present, distance, most=fitting, is_mutual=False)]
     return position, np.full(len(position), volume)
 
 

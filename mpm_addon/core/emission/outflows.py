@@ -1,6 +1,6 @@
 """Outflows: shapes that remove the particles that enter them.
 
-Particles are checked whenever they are sorted: at every frame, and before one can move farther than a cell. In the space of the outflow,
+Particles are checked whenever they are sorted: at every frame, and before one can move farther than a cell. Relative to the outflow,
 which may move, each particle has moved along a straight path since the previous sort; it is removed if that path touches the shape. So
 even a thin outflow misses no particle, and no frame has particles inside an outflow.
 """
@@ -21,11 +21,11 @@ from ..transfer.particle_store import NewParticles, ParticleStore
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# a path touches a shape at this distance [cells]
+# a path touches a shape if it comes nearer than this [cells]
 TOUCH = 1e-3
-# how far an outflow may move in one piece of a path [cells]
-PIECE = 0.5
-MOST_PIECES = 64
+# how far an outflow may move during one segment of a path [cells]
+LONGEST_SEGMENT = 0.5
+MOST_SEGMENTS = 64
 
 
 class Outflows:
@@ -37,8 +37,8 @@ class Outflows:
         self._frame = float(scene.time.frame_start)
         self._before = np.zeros((0, 3))
 
-    def take_up(self, store: ParticleStore, particles: NewParticles, frame: float) -> None:
-        """Add particles that have been checked before, at a moment in frames."""
+    def add_checked(self, store: ParticleStore, particles: NewParticles, frame: float) -> None:
+        """Add particles of a checkpoint, which have already been checked, at a moment in frames."""
         store.sort(particles)
         if self._volumes:
             self._before, self._frame = store.positions(self._spacing), frame
@@ -100,9 +100,9 @@ class _Volume:
     def is_touched(self, start: Floats, end: Floats, since: float, frame: float) -> NDArray[np.bool_]:
         """Which of the paths from `start` to `end` (n, 3) [m], between two moments in frames, touch the shape."""
         touched = np.zeros(len(start), np.bool_)
-        pieces = self._piece_count(since, frame, np.vstack([start, end]))
-        for piece in range(pieces):
-            low, high = piece / pieces, (piece + 1) / pieces
+        segments = self._segment_count(since, frame, np.vstack([start, end]))
+        for segment in range(segments):
+            low, high = segment / segments, (segment + 1) / segments
             first, scale = self._local(start + low * (end - start), since + low * (frame - since))
             second, _ = self._local(start + high * (end - start), since + high * (frame - since))
             near = np.flatnonzero(self._is_near(first, second) & ~touched)
@@ -116,15 +116,15 @@ class _Volume:
         scale = float(np.cbrt(abs(np.linalg.det(pose[:3, :3]))))
         return (points - pose[:3, 3]) @ np.linalg.inv(pose[:3, :3]).T, scale
 
-    def _piece_count(self, since: float, frame: float, points: Floats) -> int:
-        """The number of pieces of a path in each of which the outflow hardly moves near the particles."""
+    def _segment_count(self, since: float, frame: float, points: Floats) -> int:
+        """The number of segments to divide paths into, so that the outflow hardly moves near the particles during each."""
         if self._outflow.motion is None or frame == since or len(points) == 0:
             return 1
         corners = np.stack(np.meshgrid(*np.stack([points.min(axis=0), points.max(axis=0)], axis=1), indexing="ij"), axis=-1).reshape(-1, 3)
         moments = np.linspace(since, frame, 9)
         seen = [self._local(corners, moment) for moment in moments]
         way = sum(scale * np.linalg.norm(b - a, axis=1).max() for (a, scale), (b, _) in itertools.pairwise(seen))
-        return min(MOST_PIECES, max(1, math.ceil(way / (PIECE * self._spacing))))
+        return min(MOST_SEGMENTS, max(1, math.ceil(way / (LONGEST_SEGMENT * self._spacing))))
 
     def _is_near(self, first: Floats, second: Floats) -> NDArray[np.bool_]:
         """Whether the bounding boxes of paths overlap that of the shape."""

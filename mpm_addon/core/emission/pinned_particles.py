@@ -1,7 +1,7 @@
 """Pinned particles: fixed to a moving target, or pulled toward it by a spring.
 
-Fixed particles also fix nodes: a node moves with them if they make up half of its mass or more. With particles fixed alone, the nodes
-between them and free material would yield in every substep, and what is attached to them would creep away.
+Fixed particles also fix nodes: a node moves with them if they make up half of its mass or more. If only particles were fixed, the nodes
+between them and free material would yield in every substep, and whatever is attached to them would slowly creep away.
 """
 
 import math
@@ -26,7 +26,7 @@ class PinnedParticles(NamedTuple):
         blocks: (n, 3) coordinates of the particles' blocks.
         emitters: (n,) number of the emitter that each is pinned to.
         shares: (n,) painted factor on the emitter's pin strength.
-        targets, next_targets: (n, 3) where they should be at the start and at the end of the substep [m].
+        targets, next_targets: (n, 3) their targets at the start and at the end of the substep [m].
         places: (n, 3) positions of fixed particles in the table after the substep [cells].
         moves: (n,) how far fixed particles move along an axis in the substep, at most [cells]; 0 for others.
     """
@@ -71,7 +71,7 @@ def triangle_axes(vertices, corners):
 
 
 @kernel
-def foot_on(vertices, corners, weights):
+def point_on(vertices, corners, weights):
     """The point of a triangle with barycentric weights."""
     a, b, c = corners
     p, q, r = weights[0], weights[1], weights[2]
@@ -84,10 +84,10 @@ def foot_on(vertices, corners, weights):
 
 @parallel_kernel
 def bind(tickets, vertices, corners, weights, positions, anchors):
-    """Compute anchors (n, 3) [m]: positions (n, 3) relative to points on triangles, along the triangles' axes."""
+    """Compute anchors (n, 3) [m]: positions (n, 3) relative to points on triangles, in the axes of the triangles."""
     for pin in shared(tickets[0], positions.shape[0], 256):
         triangle = (corners[pin, 0], corners[pin, 1], corners[pin, 2])
-        fx, fy, fz = foot_on(vertices, triangle, weights[pin])
+        fx, fy, fz = point_on(vertices, triangle, weights[pin])
         x, y, z = positions[pin, 0] - fx, positions[pin, 1] - fy, positions[pin, 2] - fz
         axes = triangle_axes(vertices, triangle)
         for axis in range(3):
@@ -96,7 +96,7 @@ def bind(tickets, vertices, corners, weights, positions, anchors):
 
 @parallel_kernel
 def find_targets(tickets, emitters, poses, vertices, corners, weights, anchors, targets):
-    """Compute where pinned particles should be.
+    """Compute the targets of pinned particles.
 
     Args:
         emitters: (n,) number of the emitter that each is pinned to.
@@ -116,7 +116,7 @@ def find_targets(tickets, emitters, poses, vertices, corners, weights, anchors, 
         else:
             triangle = (corners[pin, 0], corners[pin, 1], corners[pin, 2])
             ux, uy, uz, vx, vy, vz, nx, ny, nz = triangle_axes(vertices, triangle)
-            fx, fy, fz = foot_on(vertices, triangle, weights[pin])
+            fx, fy, fz = point_on(vertices, triangle, weights[pin])
             targets[pin, 0] = fx + x * ux + y * vx + z * nx
             targets[pin, 1] = fy + x * uy + y * vy + z * ny
             targets[pin, 2] = fz + x * uz + y * vz + z * nz
@@ -197,8 +197,8 @@ def is_fixed(pinned, springs, pin):
 
 
 @parallel_kernel
-def hold_particles(tickets, table, pinned, springs, dt, is_plane):
-    """Move fixed particles to their places after a substep, with the velocity of their targets; arguments as in `pull_particles`."""
+def fix_particles(tickets, table, pinned, springs, dt, is_plane):
+    """Move fixed particles to their targets after a substep, with the targets' velocities; arguments as in `pull_particles`."""
     for pin in shared(tickets[0], pinned.slots.size, 256):
         if is_fixed(pinned, springs, pin):
             slot = pinned.slots[pin]
@@ -222,7 +222,7 @@ def spline(x, is_cubic):
 
 
 @kernel
-def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
+def scatter_particle(table, slot, spacing, is_cubic, is_plane, arena):
     """Add a particle's mass and affine momentum to the nodes of its block's arena."""
     x, y, z = table[POSITION, slot] * 1.0, table[POSITION + 1, slot] * 1.0, table[POSITION + 2, slot] * 1.0
     (ix, along_x), (iy, along_y), (iz, along_z) = spline(x, is_cubic), spline(y, is_cubic), spline(z, is_cubic)
@@ -242,12 +242,12 @@ def spread_particle(table, slot, spacing, is_cubic, is_plane, arena):
 
 
 @parallel_kernel
-def spread_pinned(tickets, table, pinned, springs, first, spacing, is_cubic, is_plane, arenas):
+def scatter_pinned(tickets, table, pinned, springs, first, spacing, is_cubic, is_plane, arenas):
     """Scatter the fixed particles of each block and velocity field.
 
     Args:
         table, pinned, springs, spacing, is_plane: see `pull_particles`.
-        first: (arenas + 1,) the first pinned particle of each block and velocity field that have any.
+        first: (arenas + 1,) the first pinned particle of each arena's block and velocity field.
         is_cubic: whether splines are cubic.
         arenas: (arenas, 4 * arena nodes) result: momentum [kg m/s] and mass [kg].
     """
@@ -255,12 +255,12 @@ def spread_pinned(tickets, table, pinned, springs, first, spacing, is_cubic, is_
         arenas[row][:] = 0.0
         for pin in range(first[row], first[row + 1]):
             if is_fixed(pinned, springs, pin):
-                spread_particle(table, pinned.slots[pin], spacing, is_cubic, is_plane, arenas[row])
+                scatter_particle(table, pinned.slots[pin], spacing, is_cubic, is_plane, arenas[row])
 
 
 @kernel
-def hold_node(node, at, u, v, w, mass):
-    """Move a node with the fixed part of its mass: completely if that is half of it or more, else in proportion."""
+def fix_node(node, at, u, v, w, mass):
+    """Move a node with the fixed particles: fully if they make up half of its mass or more, else in proportion."""
     share = min(1.0, 2.0 * mass / node[at + 3])
     node[at] += share * (u / mass - node[at])
     node[at + 1] += share * (v / mass - node[at + 1])
@@ -268,7 +268,7 @@ def hold_node(node, at, u, v, w, mass):
 
 
 @parallel_kernel
-def hold_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, arenas):
+def fix_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, arenas):
     """Move nodes with fixed particles.
 
     Args:
@@ -277,7 +277,7 @@ def hold_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, a
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block.
         node_fields: (node blocks,) the velocity field of each.
         place_of_block: (blocks, fields) row of each particle block and velocity field in `arenas`, -1 without pinned particles.
-        arenas: see `spread_pinned`.
+        arenas: see `scatter_pinned`.
     """
     is_plane = node_arenas.shape[1] == 9
     block_nodes = nodes.shape[1] // NODE
@@ -302,4 +302,4 @@ def hold_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, a
                 at = NODE * (ax * ARENA + az if is_plane else (ax * ARENA + ay) * ARENA + az)
                 u, v, w, mass = u + arenas[row, at], v + arenas[row, at + 1], w + arenas[row, at + 2], mass + arenas[row, at + 3]
             if mass > 0.0:
-                hold_node(node, NODE * place, u, v, w, mass)
+                fix_node(node, NODE * place, u, v, w, mass)

@@ -1,7 +1,7 @@
-"""Pinning: particles whose targets are the places where they were emitted, moving with their emitter.
+"""Pinning: particles follow the places where they were emitted, which move with their emitter.
 
 A rigid emitter moves a target with its pose, a deforming one with the nearest triangle. At full strength a particle is fixed to its
-target; with less, a spring pulls it there. No state is kept between substeps, so that a simulation can be resumed.
+target; with less, a spring pulls it there. No state is stored between substeps, so that a simulation can be resumed.
 """
 
 import math
@@ -21,13 +21,13 @@ from ..transfer.blocks import ARENA, BLOCK, NODE
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import POSITION
 from .emission import Batch
-from .pinned_particles import PinnedParticles, PinSprings, bind, find_targets, hold_nodes, hold_particles, pull_particles, spread_pinned
+from .pinned_particles import PinnedParticles, PinSprings, bind, find_targets, fix_nodes, fix_particles, pull_particles, scatter_pinned
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # time over which the speed of targets is measured [frames]
-GLANCE = 1e-3
+SPEED_INTERVAL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class Pins:
     """The pinned particles of a scene.
 
     Attributes:
-        places: of all particles that were ever emitted.
-        blocks: the particle blocks with pinned particles, since the last sort.
+        places: of all pinned particles emitted so far.
+        blocks: the particle blocks that contain pinned particles, as of the last sort.
         speed: largest speed of a target, approximately [m/s].
-        spring_speed: speed that springs can cause [m/s], from positions after the last sort.
-        reach: how far fixed particles move along an axis in this substep, at most [cells].
+        spring_speed: greatest speed that springs can cause [m/s], from positions at the last sort.
+        reach: how far fixed particles move at most along an axis in this substep [cells].
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -124,16 +124,16 @@ class Pins:
 
     @property
     def slots(self) -> Ints:
-        """The slots of the pinned particles in the table, since the last sort."""
+        """The slots of the pinned particles in the table, as of the last sort."""
         return self._pinned.slots
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """What a simulation is resumed with; nothing if no emitter pins particles."""
+        """The pinned places for a checkpoint; empty if no emitter pins particles."""
         return self.places.arrays() if self._is_used else {}
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Restore what `snapshot` returned."""
-        # a scene that continues another one may be the first to pin particles
+        """Restore the arrays that `snapshot` returned."""
+        # a checkpoint of the scene that this one continues has no pinned places if that pinned no particles
         if self._is_used and "pinned_id" in snapshot:
             self.places = PinnedPlaces.from_arrays(snapshot)
 
@@ -163,16 +163,16 @@ class Pins:
         self._arenas = np.empty((len(groups), self._arenas.shape[1]))
         self.reach = 0.0
         self._pinned = pinned = _pinned_particles(self._live, slots, layout.coordinates[block])
-        self._find_targets(frame + GLANCE, pinned.next_targets)
+        self._find_targets(frame + SPEED_INTERVAL, pinned.next_targets)
         self._find_targets(frame, pinned.targets)
-        self.speed = self._farthest_move() * self._frame_rate / GLANCE
+        self.speed = self._farthest_move() * self._frame_rate / SPEED_INTERVAL
         # a spring of frequency w that is stretched by d can cause a speed of w d
         cells = store.table[POSITION : POSITION + 3, slots].T + BLOCK * pinned.blocks
         stretches = np.linalg.norm(pinned.targets - self._solver.grid_spacing * cells, axis=1)
         self.spring_speed = float((self._springs.frequencies[pinned.emitters] * stretches).max(initial=0.0))
 
     def move_to(self, frame: float) -> None:
-        """Evaluate settings at a moment, in frames."""
+        """Evaluate the emitters' pin settings at a moment, in frames."""
         self._frame = frame
         if not self._is_used:
             return
@@ -191,25 +191,25 @@ class Pins:
         pull_particles(store.table, pinned, springs, dt, spacing, self._solver.max_displacement * spacing, is_plane)
         self.reach = float(pinned.moves.max())
         is_cubic = self._solver.kernel == "cubic"
-        spread_pinned(store.table, pinned, springs, self._first, spacing, is_cubic, is_plane, self._arenas)
+        scatter_pinned(store.table, pinned, springs, self._first, spacing, is_cubic, is_plane, self._arenas)
 
-    def hold_nodes(self, store: ParticleStore) -> None:
+    def fix_nodes(self, store: ParticleStore) -> None:
         """Move the nodes around fixed particles with them."""
         if len(self._pinned.slots):
             layout = store.layout
-            hold_nodes(store.nodes, self._near, layout.node_arenas, layout.node_fields, self._place_of_block, self._arenas)
+            fix_nodes(store.nodes, self._near, layout.node_arenas, layout.node_fields, self._place_of_block, self._arenas)
 
-    def hold(self, store: ParticleStore, dt: float) -> None:
-        """Move fixed particles to their places after the substep."""
+    def fix(self, store: ParticleStore, dt: float) -> None:
+        """Move fixed particles to their targets after the substep."""
         pinned = self._pinned
         if len(pinned.slots) == 0:
             return
-        hold_particles(store.table, pinned, self._springs, dt, self._solver.dimension == 2)
+        fix_particles(store.table, pinned, self._springs, dt, self._solver.dimension == 2)
         self.speed = max(self.speed, self._farthest_move() / dt)
         self._pinned = pinned._replace(targets=pinned.next_targets, next_targets=pinned.targets)
 
     def _farthest_move(self) -> float:
-        """How far a target moves at most [m]."""
+        """The greatest distance that a target moves in the substep [m]."""
         return float(np.linalg.norm(self._pinned.next_targets - self._pinned.targets, axis=1).max(initial=0.0))
 
     def _find_targets(self, frame: float, targets: Floats) -> None:

@@ -1,4 +1,4 @@
-"""When an emitter emits, how much is due and how fast particles leave it, as functions of time. Plain numpy; no numba."""
+"""The frames in which an emitter emits, its flow rate and the speed of its particles, as functions of time. Plain numpy; no numba."""
 
 import itertools
 import math
@@ -13,7 +13,7 @@ from ..scene.description import Emitter, Scene
 
 Floats = NDArray[np.float64]
 
-# How far a flow may move between two moments of its emission [cells].
+# How far particles may move between two moments of emission [cells].
 LARGEST_GAP = 0.5
 
 

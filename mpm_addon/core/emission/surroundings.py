@@ -1,4 +1,4 @@
-"""What surrounds an emitter when it emits: the present particles, and the colliders."""
+"""The particles and colliders around an emitter when it emits."""
 
 from typing import Protocol
 
@@ -21,34 +21,34 @@ LARGEST_DRIFT = 2.0
 
 
 class Surroundings(Protocol):
-    """What an emitter asks of the simulation."""
+    """What emission needs to know about the simulation."""
 
     def particles_in(self, bounds: Floats) -> tuple[Floats, Floats]:
         """The particles within bounds (2, 3) [m]: positions (n, 3) [m] and rest volumes (n,) [m^3]."""
         ...
 
     def blocked(self, points: Floats, frame: float, *, is_body: bool) -> tuple[NDArray[np.bool_], list[str]]:
-        """Which points lie in colliders at a moment.
+        """Find the points that lie in colliders at a moment.
 
         Args:
             points: [m], shape (n, 3).
             frame: the moment, in frames.
-            is_body: whether the points fill a whole shape at once: sticky colliders clamp it, walls of the domain refuse it, and it may
-                touch thickened colliders.
+            is_body: whether the points fill a whole shape at once. Sticky colliders then clamp the shape, walls of the domain are
+                checked by `refuse_outside`, and the shape may reach into the thickness added to thin colliders.
 
         Returns:
-            shape (n,), and the names of the colliders that contain any.
+            Which points are blocked, shape (n,), and the names of the colliders that block any.
         """
         ...
 
 
 class Simulated:
-    """The present surroundings in a simulation.
+    """The current surroundings in a running simulation.
 
     Args:
         scene: the scene.
         store: the particles; all must be in the table.
-        groups: the colliders; moving ones are moved to the moment of a query.
+        groups: the colliders; a query moves the moving ones to its moment.
     """
 
     def __init__(self, scene: Scene, store: ParticleStore, groups: list[ObstacleGroup]) -> None:
@@ -78,7 +78,7 @@ class Simulated:
             for obstacle in group.obstacles:
                 if not self._counts(obstacle, frame, is_body=is_body):
                     continue
-                is_in = obstacle.holds(points, is_body=is_body)
+                is_in = obstacle.contains(points, is_body=is_body)
                 if is_in.any():
                     names.append(obstacle.name)
                     result |= is_in

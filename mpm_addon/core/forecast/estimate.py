@@ -1,6 +1,6 @@
 """The cost of a scene before anything is computed: particles, memory, disk space, substeps.
 
-Uses volumes and closed forms only, so it answers at once even for a scene that could never fit. No numba.
+Uses only volumes and closed forms, so it is instant even for a scene that could never fit into memory. No numba.
 """
 
 import itertools
@@ -19,6 +19,7 @@ from ..geometry.shapes.mesh import Mesh
 from ..memory import available_memory
 from ..scene.animation import value_at
 from ..scene.description import Emitter, Scene, Shape
+from ..scene.randomness import LARGEST_NOISE
 from .impact import stiffened_wave_speeds
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
@@ -94,7 +95,7 @@ def estimate(scene: Scene) -> Estimate:
     """Estimate the cost of a scene.
 
     Raises:
-        SceneError: the particles do not fit into memory; the message says what would.
+        SceneError: the particles do not fit into memory; the message says what would fit.
     """
     loads = [_load_of(emitter, scene) for emitter in scene.emitters]
     emissions = [float(_emissions(load, scene)[-1]) for load in loads]
@@ -136,7 +137,7 @@ def particles_at_frames(scene: Scene) -> list[float]:
 
 @dataclass(frozen=True)
 class _Load:
-    """What one emission of an emitter adds.
+    """The contribution of one emission of an emitter.
 
     Attributes:
         emitter: the emitter.
@@ -173,7 +174,7 @@ def _load_of(emitter: Emitter, scene: Scene) -> _Load:
         speed = float(np.linalg.norm(velocity))
         turnover = speed * shadow(shape, velocity / speed) / volume
     elif emitter.mode == "inflow":
-        # an upper bound: nothing leaves a shape faster than across its least extent
+        # an upper bound: particles cross at least the shape's least extent before they leave it
         extents = np.diff(shape.bounds()[:, :: 4 - dimension], axis=0)
         turnover = float(_speeds(scene, emitter).mean()) / max(float(extents.min()), spacing)
     return _Load(emitter, float(particles), cells, min(particles, cells / BLOCK**dimension), turnover, volume)
@@ -213,7 +214,7 @@ def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: flo
 
 
 def _fitting_count(blocks: float, precision: str, budget: float) -> int:
-    """How many particles fit in the blocks occupied now or, if these alone are too many, with one particle in each block."""
+    """The number of particles that fit into the occupied blocks or, if these alone are too many, with one particle in each block."""
     each, block = BYTES_PER_PARTICLE[precision], BYTES_PER_BLOCK[precision]
     return max(1, int(max((budget - blocks * block) / each, budget / (each + block))))
 
@@ -228,7 +229,7 @@ def _occupied_blocks(position: NDArray[np.float64], spacing: float) -> float:
     """The number of blocks that hold a point; positions [m], shape (n, 3)."""
     if not np.isfinite(position).all():
         return float(len(position))
-    # 21 bits per axis make one key; points farther out are refused later
+    # 21 bits per axis are packed into one key; points farther out are refused later
     x, y, z = np.clip(np.floor(position / (BLOCK * spacing)), -(2.0**20), 2.0**20 - 1.0).astype(np.int64).T
     return float(len(np.unique((x << 42) + (y << 21) + z)))
 
@@ -275,9 +276,10 @@ def automatic_substeps(scene: Scene) -> int:
 
 
 def _wave_speed(emitter: Emitter, scene: Scene) -> float:
-    """The wave speed in an emitter's material as emitted [m/s]; where it is painted, with the stiffest and lightest values."""
+    """The wave speed in an emitter's material as emitted [m/s]; where it is painted or random, with the stiffest and lightest values."""
     painted = {} if emitter.painting is None else emitter.painting.values
-    stiffness_scale = emitter.stiffness_scale * float(np.max(painted.get("stiffness", 1.0)))
+    stiffest = float(np.max(painted.get("stiffness", 1.0))) * math.exp(emitter.randomness.stiffness * LARGEST_NOISE)
+    stiffness_scale = emitter.stiffness_scale * stiffest
     mass_scale = emitter.mass_scale * float(np.min(painted.get("density", 1.0)))
     law = scene.materials[emitter.material].law
     return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)

@@ -1,4 +1,4 @@
-"""When an emitter's particles first hit something, and how fast: boxes on ballistic paths. Plain numpy, for estimates."""
+"""The time and speed of the first impact of an emitter's particles: boxes on ballistic paths. Plain numpy, for estimates."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ class _Flight(NamedTuple):
     Attributes:
         low, high: corners at each moment [m], shape (n, 3).
         velocity: [m/s], shape (n, 3).
-        is_emitted: whether it has been emitted by then, shape (n,).
+        is_emitted: whether the particles have been emitted at each moment, shape (n,).
     """
 
     low: Floats
@@ -46,9 +46,9 @@ class _Flight(NamedTuple):
 
 
 def first_impact(scene: Scene, emitter: Emitter) -> Impact | None:
-    """When an emitter's particles first hit a collider, a wall or another emitter's; None if they do not within the scene.
+    """The first impact of an emitter's particles on a collider, a wall or another emitter's particles; None if there is none in the scene.
 
-    Every shape but a plane is replaced by its box. What begins inside a box, as in a bowl, hits its sides from within.
+    Every shape but a plane is replaced by its bounding box. Particles that begin inside a box, as in a bowl, hit its sides from within.
     """
     seconds = np.linspace(0.0, (len(scene.time.frames) - 1) * scene.time.frame_seconds, _MOMENTS)
     own = _flight(scene, emitter, seconds)
@@ -61,7 +61,7 @@ def first_impact(scene: Scene, emitter: Emitter) -> Impact | None:
     return min((impact for impact in found if impact is not None), default=None)
 
 
-# Whether there is contact at each moment, (n,), and the velocity of what is touched, (n, 3) or (3,).
+# Whether there is contact at each moment, (n,), and the velocity of the other object, (n, 3) or (3,).
 _Touch = tuple[np.ndarray, Floats]
 
 
@@ -120,7 +120,7 @@ def _plane(scene: Scene, collider: Collider, own: _Flight) -> np.ndarray:
 
 
 def _boxes(own: _Flight, other: _Flight) -> _Touch:
-    """Whether two boxes touch; if one begins inside the other, whether it has reached one of its sides."""
+    """Whether two boxes touch at each moment; if one begins inside the other, whether it has reached a side of it."""
     is_apart = ((own.low > other.high) | (own.high < other.low)).any(axis=1)
     is_within = ((own.low > other.low) & (own.high < other.high)).all(axis=1)
     start = int(np.argmax(own.is_emitted & other.is_emitted))

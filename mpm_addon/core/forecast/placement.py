@@ -1,4 +1,4 @@
-"""Where the shapes of a scene are at a frame. Plain numpy; mesh distances are never queried here."""
+"""The poses and positions of a scene's shapes at a frame. Plain numpy; mesh distances are never queried here."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 """Shapes, distances, samples and motion.
 
-The names below load numba when they are first used; `shapes`, `motion` and `rotation` never do. Nothing here knows about laws, files or
+The names below import numba on first use; `shapes`, `motion` and `rotation` never do. Nothing here knows about laws, files or
 Blender.
 """
 

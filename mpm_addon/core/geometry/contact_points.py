@@ -1,7 +1,7 @@
 """Points that represent the surface of a rigid body in contacts. Plain numpy.
 
 A sphere or capsule is represented by points with a radius, so that it rolls smoothly. Other shapes are represented by their corners and
-by samples on their faces at a limited spacing; a cylinder adds the line on its side that faces the other body.
+by samples of their faces at a limited spacing; a cylinder adds the line on its side that faces the other body.
 """
 
 import math
@@ -16,7 +16,7 @@ from .rotation import euler_matrix
 from .section import Section
 from .shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 
-# points of a mesh within a cube of this size count as one, relative to the spacing
+# of the points of a mesh, one remains in each cube of this size, relative to the spacing
 _CLOSEST = 0.5
 _LEAST_RIM = 24
 _NOWHERE = np.zeros((0, 3))
@@ -28,8 +28,8 @@ class ContactPoints:
 
     Attributes:
         points: [m], shape (n, 3).
-        radius: how far the surface is outside of these points [m].
-        rolls: points on the axis of a cylinder [m], shape (k, 3).
+        radius: distance of the surface outside of these points [m].
+        rolls: points on the axis of a cylinder [m], from which its side is sampled, shape (k, 3).
         axis: direction of this axis, unit, shape (3,).
         roll_radius: radius of the cylinder [m].
     """
@@ -130,7 +130,7 @@ def _on_triangles(vertices: Floats, triangles: Integers, spacing: float) -> Floa
 
 
 def _thinned(points: Floats, size: float) -> Floats:
-    """The outermost point in each cube of this size [m]."""
+    """The point of each cube of this size [m] that is farthest from their mean."""
     outward = np.linalg.norm(points - points.mean(axis=0), axis=1)
     order = np.argsort(-outward, kind="stable")
     _, first = np.unique(np.floor(points[order] / size).astype(np.int64), axis=0, return_index=True)

@@ -2,7 +2,7 @@
 
 The search tree is refitted to each pose, not rebuilt, and every distance is exact, not sampled. What such a mesh blocks follows the
 rules of `distance`, applied to all its poses at once: the first pose decides whether it is a solid, and a solid that is thinner than a
-grid spacing in any pose is thickened by as much in all of them. Caps of holes follow their rims.
+grid spacing in any pose is thickened by the same amount in all of them. Caps of holes follow their rims.
 """
 
 import math
@@ -26,21 +26,21 @@ from .winding import FAR_FOR_SIGNS, winding_at
 
 QUERIES_PER_TASK = 256
 LATTICES_PER_TASK = 16
-# points along the edge of the cubes that are measured together
+# points along the edge of each cube of points that is measured at once
 CUBE = 2
-# relative to a triangle's size: nearer than this to the surface, the triangle's own normal is more exact than the direction to it
+# relative to a triangle's size: nearer than this to the surface, the triangle's normal is more accurate than the direction to it
 ON_SURFACE = 1e-9
 
 
 class MeshPose(NamedTuple):
-    """A mesh in one pose, as kernels see it.
+    """A mesh in one pose, for kernels.
 
     Attributes:
         tree: its m triangles.
         corners: vertex indices of the tree's triangles, shape (m, 3).
         velocities: of the vertices [m/s], shape (n, 3).
         is_solid: whether the distance inside is negative.
-        offset: how far the blocking surface lies outside the mesh's own [m].
+        offset: distance of the blocking surface outside the mesh's own [m].
     """
 
     tree: MeshTree
@@ -51,7 +51,7 @@ class MeshPose(NamedTuple):
 
 
 class SurfaceSamples(NamedTuple):
-    """What a surface is like at n points.
+    """Samples of a surface at n points.
 
     Attributes:
         distance: signed distance from the surface [m], positive outside, shape (n,).
@@ -74,8 +74,8 @@ class DeformingMesh:
 
     Attributes:
         is_solid: whether the mesh blocks its inside, or is a sheet.
-        offset: how far the blocking surface lies outside the mesh's own [m].
-        closing: the triangles, and those that close holes.
+        offset: distance of the blocking surface outside the mesh's own [m].
+        closing: the triangles, followed by those that close holes.
     """
 
     def __init__(self, poses: Floats, triangles: Integers, spacing: float) -> None:
@@ -116,7 +116,7 @@ class DeformingMesh:
         return self._tree.boxes[0].reshape(2, 3) + self.center
 
     def corners(self) -> Floats:
-        """Its vertices with those of its caps [m], shape (n, 3)."""
+        """Its vertices, including the apexes of its caps [m], shape (n, 3)."""
         return self._places
 
     def __call__(self, points: ArrayLike) -> SurfaceSamples:
@@ -143,14 +143,14 @@ class DeformingMesh:
         return np.einsum("nk,nkd->nd", weights, self.velocities[corners]), normal
 
     def at_lattices(self, first: Floats, size: int, spacing: float, reach: float) -> tuple[Floats, Floats, Floats]:
-        """The same at the points of cubic lattices.
+        """The signed distance, its gradient and the velocity at the points of cubic lattices.
 
         Args:
             first: the lowest point of each lattice [m], shape (k, 3).
             size: points along an edge, even.
             spacing: between points [m].
             reach: distance from the blocking surface up to which everything is exact [m]. Beyond it, the distance is a bound with the
-                right sign and at least this size; normal and velocity are those of some point of the mesh, or 0 for lattices far
+                right sign and at least this magnitude; normal and velocity are those of some point of the mesh, or 0 for lattices far
                 outside.
 
         Returns:

@@ -9,7 +9,7 @@ from .mesh_topology import Floats, Integers
 from .outline import Outline, cut_mesh
 from .thickness import thickening
 
-# the least part of a surface's normal in the plane: the section of a surface nearly parallel to the plane moves arbitrarily fast
+# lower bound on the component of a surface's normal in the plane: the section of a nearly parallel surface moves arbitrarily fast
 LEAST_SLOPE = 0.1
 
 
@@ -19,7 +19,7 @@ class DeformingSection:
     Args: see `DeformingMesh`; subject: the owner's name in messages.
 
     Attributes:
-        offset: how far the blocking surface lies outside the section's own in the current pose [m].
+        offset: distance of the blocking surface outside the section's own in the current pose [m].
 
     Raises:
         SceneError: the plane does not cut the mesh in any pose.
@@ -46,7 +46,7 @@ class DeformingSection:
         cap_count = int(np.count_nonzero(triangle >= self._own_count))
         outline = Outline(segments, cap_count, "the mesh") if len(segments) > cap_count else None
         self._ends = np.unique(segments.reshape(-1, 2), axis=0)
-        self._ask = outline_distance(outline, self._spacing) if outline is not None else None
+        self._query = outline_distance(outline, self._spacing) if outline is not None else None
         self.offset = 0.5 * thickening(outline, self._spacing) if outline is not None else 0.0
 
     def bounds(self) -> Floats:
@@ -63,10 +63,10 @@ class DeformingSection:
         The section's velocity is the velocity of the mesh in the plane, plus v_y n_y / |(n_x, n_z)| along the normal, which comes from
         the slope of a surface that moves through the plane. If the plane misses the mesh, the distance is infinite.
         """
-        if self._ask is None:
+        if self._query is None:
             return np.full(len(points), np.inf), np.tile([0.0, 0.0, 1.0], (len(points), 1)), np.zeros((len(points), 3))
         flat = points * [1.0, 0.0, 1.0]
-        distance, normal = self._ask(flat)
+        distance, normal = self._query(flat)
         velocity, own_normal = self._mesh.surface_at(flat - (distance + self.offset)[:, None] * normal)
         slope = np.linalg.norm(own_normal[:, [0, 2]], axis=1)
         through = velocity[:, 1] * own_normal[:, 1] / np.maximum(slope, LEAST_SLOPE)

@@ -1,7 +1,7 @@
 """The signed distance of points from a collider, and its gradient.
 
-A shape with a closed form is evaluated directly. For a mesh that moves, in every substep, it is sampled once into a sparse field (see
-`distance_field`) that is kept as long as the mesh. Its samples are half a grid spacing apart, and their interpolation is accurate to a
+A shape with a closed form is evaluated directly. A mesh is sampled once into a sparse field (see `distance_field`), which exists as long as
+the mesh: colliders that move query it in every substep. Samples are half a grid spacing apart, and their interpolation is accurate to a
 tenth of a cell near the surface (a fifth at sharp edges between grid nodes). `exact_query` searches a mesh's triangles instead.
 
 What a collider mesh blocks:
@@ -55,7 +55,7 @@ def distance_query(shape: Shape, spacing: float) -> DistanceQuery:
 
 
 def exact_query(shape: Shape, spacing: float) -> DistanceQuery:
-    """The same as `distance_query`, but exact at any distance: from a mesh's triangles instead of samples."""
+    """As `distance_query`, but exact at any distance: a mesh's triangles are searched instead of samples."""
     if not isinstance(shape, Mesh):
         return distance_query(shape, spacing)
     mesh = DeformingMesh(shape.vertices[None], shape.triangles, spacing)
@@ -78,7 +78,7 @@ class MeshDistance:
     """The distance from a mesh, sampled in a sparse field.
 
     Attributes:
-        offset: how far the blocking surface lies outside the mesh's own [m].
+        offset: distance of the blocking surface outside the mesh's own [m].
         is_solid: whether the mesh blocks its inside, or is a sheet.
         field: the samples.
     """
@@ -95,14 +95,14 @@ class MeshDistance:
         points = np.ascontiguousarray(points, dtype=np.float64)
         distance, normal = np.empty(len(points)), np.empty((len(points), 3))
         query_field(self.field, points, self.offset, distance, normal)
-        # rounding must not decide whether a node on the surface is inside: a wall would hold or leak by chance
+        # rounding must not decide whether a node on the surface is inside: a wall would block or leak by chance
         distance[np.abs(distance) < ON_SURFACE * self.field.spacing] = 0.0
         return distance, normal
 
 
 # a point nearer to the surface than this lies on it, relative to the sample spacing: samples are float32
 ON_SURFACE = 1e-6
-# sampled distances, kept as long as a mesh that they were sampled for exists
+# sampled distances, cached as long as a mesh that they were sampled for exists
 _sampled: WeakValueDictionary[tuple[bytes, float], MeshDistance] = WeakValueDictionary()
 
 

@@ -24,11 +24,11 @@ from .thickness import CELLS
 SAMPLES = CELLS + 1
 BLOCK_RADIUS = 0.5 * CELLS * DIAGONAL
 GROUP = 4
-# samples along the edge of the cubes that are measured together
+# samples along the edge of each cube of samples that is measured at once
 CUBE = 2
 BLOCKS_PER_TASK = 8
 QUERIES_PER_TASK = 1024
-# where the gradient is shorter than this, relative to a distance's, samples of two sides are mixed
+# where the gradient is shorter than this fraction of a distance's, the samples belong to two sides of the mesh
 LEAST_SLOPE = 0.7
 
 

@@ -1,4 +1,4 @@
-"""The largest ball inside a mesh: how thick its thickest part is. Plain numpy, because the interface uses it, too.
+"""The largest ball inside a mesh, which measures its thickest part. Plain numpy, because the interface uses it, too.
 
 Balls that touch the surface from inside shrink until no other part of the surface is in them, as in the shrinking ball algorithm of Ma,
 Bae and Choi (2012), with the triangles themselves in place of sampled points.
@@ -23,7 +23,7 @@ _TOLERANCE = 0.02
 _GAIN = 1.03
 # the least result, relative to the limit
 _LEAST = 0.01
-# turns rays away from the directions that edges usually have
+# turns rays away from the common directions of edges
 _TURN = euler_matrix((31.7, 17.3, 43.9))
 
 
@@ -97,7 +97,7 @@ class _Surface:
         self._boxes = TriangleBoxes(corners)
 
     def touch(self, centers: Floats, radii: Floats) -> tuple[NDArray[np.bool_], Floats]:
-        """Whether balls (n,) contain nothing of the surface and, if they do, a point of it deep inside, shape (n, 3)."""
+        """Whether balls (n,) are free of the surface and, for those that are not, a surface point deep inside, shape (n, 3)."""
         touched = np.zeros((len(centers), 3))
         is_free = np.ones(len(centers), np.bool_)
         for start in range(0, len(centers), _CHUNK):

@@ -1,4 +1,4 @@
-"""Whether points are inside a shape, for kernels and in bulk: exact, and without a distance unless one is needed.
+"""Whether points are inside a shape, for kernels and in bulk: exact, and without computing a distance where that is possible.
 
 A closed form is the set of points within some planes and within a radius of a core (`Form`). For a mesh, or an outline extruded along y,
 the winding number decides. A layer also requires that points are within its thickness of the surface.
@@ -31,10 +31,10 @@ QUERIES_PER_TASK = 1024
 
 
 class Form(NamedTuple):
-    """What defines the inside of a shape besides triangles, in coordinates relative to its center.
+    """The parts of a shape's definition other than triangles, in coordinates relative to its center.
 
     Attributes:
-        margin: the least depth of a point inside, against rounding [m].
+        margin: the least depth at which a point counts as inside, to allow for rounding [m].
         thickness: of a layer, or half of it for a sheet [m]; infinite for a filled shape.
         is_mesh: whether triangles define the inside.
         is_sheet: whether these have no inside.
@@ -55,7 +55,7 @@ class Form(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """What `is_inside` needs, relative to `center` [m]: a form, and the cells and tree of a mesh, empty if not needed."""
+    """The arguments of `is_inside`, relative to `center` [m]: a form, and the cells and tree of a mesh, empty if not needed."""
 
     center: Floats
     form: Form
@@ -67,7 +67,7 @@ _NO_TREE = MeshTree(np.empty((0, 9)), np.empty(0, np.int64), np.empty(0, np.int6
 
 
 def inside_of(shape: Shape) -> Inside:
-    """What kernels need to fill a shape: a closed form or its section, a closed mesh, an outline, or a layer of these."""
+    """The inside of a shape, for kernels: a closed form or its section, a closed mesh, an outline, or a layer of these."""
     body = shape.body if isinstance(shape, Layer) else shape
     center = body.bounds().mean(axis=0)
     margin = 4.0 * float(np.finfo(np.float64).eps) * float(np.abs(body.bounds()).max())
@@ -93,14 +93,14 @@ def inside_of(shape: Shape) -> Inside:
 
 
 def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, thickness: float) -> Inside:
-    """The same for triangles: those of a mesh with its caps for the inside, those without caps for a sheet or a layer."""
+    """The inside of a mesh or outline: triangles with caps for a filled shape, without caps for a sheet or a layer."""
     is_layer, tree, nothing = math.isfinite(thickness), _NO_TREE, np.zeros(3)
     is_open = is_layer and is_sheet(body)
     if isinstance(body, Mesh):
         center = body.center
         tree = body.surface.tree if is_layer else tree
     elif is_layer:
-        tree = build_tree(*body.drawn_out(has_caps=not is_open))
+        tree = build_tree(*body.extruded(has_caps=not is_open))
     cells = NO_CELLS if is_open else body.cells
     # a sheet has half of its layer on either side
     thickness = 0.5 * thickness if is_open else thickness
@@ -109,7 +109,7 @@ def _inside_of_triangles(body: Mesh | Outline, center: Floats, margin: float, th
 
 
 def inside_test(shape: Shape) -> InsideTest:
-    """A function of points (n, 3) [m] that returns which of them are inside a shape, shape (n,)."""
+    """A function of points (n, 3) [m] that returns whether each is inside a shape, shape (n,)."""
     inside = inside_of(shape)
 
     def are_inside(points: Floats) -> NDArray[np.bool_]:

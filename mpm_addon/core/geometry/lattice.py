@@ -1,8 +1,8 @@
 """The distance from a mesh at the points of a small cubic lattice: exact near the surface, a bound elsewhere.
 
-One search finds the triangles that can be nearest to any point of a lattice. The lattice is divided into cubes of a few points. The
-triangles whose bounding balls say that they can be nearest to a point of a cube are compared with all its points at once, eight to a
-vector. If there are too many triangles, each cube, or each point, is searched for on its own.
+One search finds all triangles that could be nearest to a point of a lattice. The lattice is divided into cubes of a few points. The
+triangles whose bounding balls allow them to be nearest to a point of a cube are compared with all its points at once, eight to a
+vector. If there are too many triangles, each cube, or each point, gets a search of its own.
 """
 
 import math
@@ -18,14 +18,14 @@ from .mesh_topology import Floats, Integers
 from .mesh_tree import SearchStack, search_stack
 
 DIAGONAL = 3**0.5
-# float64 numbers in a vector, and room for the 3^3 points of a cube in whole vectors
+# float64 numbers in a vector, and capacity for the 3^3 points of a cube in whole vectors
 LANES, ROOM = 8, 32
-# the most triangles listed for a lattice; from the first number on, searching for each point is faster
+# limits on the triangles listed for a lattice; beyond the first, one search per point is faster
 MOST_TRIANGLES, MOST_LISTED = 512, 2048
 # lengths are multiplied by this, so that rounding cannot make them too short
 SAFE = 1.0 + 1e-9
 # numbers per listed triangle: a corner, the edges u and v, u.u, u.v, v.v, their inverses (see `_describe_all`) and the unit normal
-FACTS = 19
+RECORD_SIZE = 19
 
 
 class LatticeScratch(NamedTuple):
@@ -34,7 +34,7 @@ class LatticeScratch(NamedTuple):
     Attributes:
         stack: nodes of the tree that remain to be visited.
         listed: (MOST_LISTED,) triangles listed for the lattice; away: (MOST_LISTED,) distances from a center [m].
-        facts: (MOST_LISTED, FACTS) of the listed triangles; balls: (4, MOST_LISTED) their bounding balls, center and radius [m].
+        records: (MOST_LISTED, RECORD_SIZE) of the listed triangles; balls: (4, MOST_LISTED) their bounding balls, center and radius [m].
         near: (MOST_LISTED,) places in the list of the triangles near a group of cubes; near_balls: (4, MOST_LISTED) their balls.
         picked: (MOST_LISTED,) places in the list of the triangles picked for a cube.
         points: (5 * ROOM,) x, y and z of a cube's points relative to its center [m], then their distances [m] and the places in the
@@ -44,7 +44,7 @@ class LatticeScratch(NamedTuple):
     stack: SearchStack
     listed: Integers
     away: Floats
-    facts: Floats
+    records: Floats
     balls: Floats
     near: Integers
     near_balls: Floats
@@ -59,7 +59,7 @@ def lattice_scratch():
         search_stack(),
         np.empty(MOST_LISTED, np.int64),
         np.empty(MOST_LISTED),
-        np.empty((MOST_LISTED, FACTS)),
+        np.empty((MOST_LISTED, RECORD_SIZE)),
         np.empty((4, MOST_LISTED)),
         np.empty(MOST_LISTED, np.int64),
         np.empty((4, MOST_LISTED)),
@@ -77,13 +77,13 @@ def measure_lattice(tree, corner, spacing, edge, exact, guess, scratch, distance
         corner: x, y and z of the first point, in the tree's coordinates [m].
         spacing: between points [m].
         edge: points along a cube's edge, 2 or 3.
-        guess: a triangle that may be near.
+        guess: a triangle that is probably near.
         scratch: from `lattice_scratch`.
         distance: (n, n, n) result [m], with n a multiple of `edge`.
         triangle: (n, n, n) result: the nearest triangle where the distance is exact.
 
     Returns:
-        A triangle that may be near the next lattice.
+        A triangle that is probably near the next lattice.
     """
     size = distance.shape[0]
     _spread_points(edge, spacing, scratch.points)
@@ -202,31 +202,31 @@ def _keep_near(reach, count, listed, away):
 
 @kernel
 def _describe_all(tree, center, count, scratch):
-    """Write the facts of the listed triangles and their bounding balls, all relative to `center`.
+    """Write the records of the listed triangles and their bounding balls, all relative to `center`.
 
     The inverse of a zero determinant is NaN, and the normal is then zero.
     """
     x, y, z = center
-    listed, every, balls = scratch.listed, scratch.facts, scratch.balls
+    listed, records, balls = scratch.listed, scratch.records, scratch.balls
     for number in range(count):
-        row, facts = tree.triangles[listed[number]], every[number]
+        row, record = tree.triangles[listed[number]], records[number]
         ux, uy, uz, vx, vy, vz = row[3], row[4], row[5], row[6], row[7], row[8]
-        facts[0], facts[1], facts[2] = row[0] - x, row[1] - y, row[2] - z
-        facts[3], facts[4], facts[5], facts[6], facts[7], facts[8] = ux, uy, uz, vx, vy, vz
+        record[0], record[1], record[2] = row[0] - x, row[1] - y, row[2] - z
+        record[3], record[4], record[5], record[6], record[7], record[8] = ux, uy, uz, vx, vy, vz
         uu, uv, vv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz, vx * vx + vy * vy + vz * vz
-        facts[9], facts[10], facts[11] = uu, uv, vv
+        record[9], record[10], record[11] = uu, uv, vv
         determinant, ww = uu * vv - uv * uv, uu - 2.0 * uv + vv
-        facts[12] = 1.0 / determinant if determinant > 0.0 else math.nan
-        facts[13] = 1.0 / uu if uu > 0.0 else 0.0
-        facts[14] = 1.0 / vv if vv > 0.0 else 0.0
-        facts[15] = 1.0 / ww if ww > 0.0 else 0.0
+        record[12] = 1.0 / determinant if determinant > 0.0 else math.nan
+        record[13] = 1.0 / uu if uu > 0.0 else 0.0
+        record[14] = 1.0 / vv if vv > 0.0 else 0.0
+        record[15] = 1.0 / ww if ww > 0.0 else 0.0
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         length = math.sqrt(nx * nx + ny * ny + nz * nz)
         inverse = 1.0 / length if length > 0.0 else 0.0
-        facts[16], facts[17], facts[18] = nx * inverse, ny * inverse, nz * inverse
-        balls[0, number] = facts[0] + (ux + vx) / 3.0
-        balls[1, number] = facts[1] + (uy + vy) / 3.0
-        balls[2, number] = facts[2] + (uz + vz) / 3.0
+        record[16], record[17], record[18] = nx * inverse, ny * inverse, nz * inverse
+        balls[0, number] = record[0] + (ux + vx) / 3.0
+        balls[1, number] = record[1] + (uy + vy) / 3.0
+        balls[2, number] = record[2] + (uz + vz) / 3.0
         # three times the vectors from the center to the corners are -(u + v), 2 u - v and 2 v - u
         farthest = max(uu + 2.0 * uv + vv, 4.0 * uu - 4.0 * uv + vv, uu - 4.0 * uv + 4.0 * vv)
         balls[3, number] = math.sqrt(farthest) / 3.0 * SAFE
@@ -279,37 +279,37 @@ def _pick(center, radius, exact, near_count, scratch):
 
 
 @generic
-def squared_distances(facts, k, x, y, z):
+def squared_distances(records, k, x, y, z):
     """The squared distances of points from a triangle, for vectors: `mesh_distance.nearest_on_triangle` without branches."""
-    px, py, pz = x - facts[k, 0], y - facts[k, 1], z - facts[k, 2]
-    up = px * facts[k, 3] + py * facts[k, 4] + pz * facts[k, 5]
-    vp = px * facts[k, 6] + py * facts[k, 7] + pz * facts[k, 8]
-    uu, uv, vv = facts[k, 9], facts[k, 10], facts[k, 11]
-    s = clamp(up * facts[k, 13], 0.0, 1.0)
+    px, py, pz = x - records[k, 0], y - records[k, 1], z - records[k, 2]
+    up = px * records[k, 3] + py * records[k, 4] + pz * records[k, 5]
+    vp = px * records[k, 6] + py * records[k, 7] + pz * records[k, 8]
+    uu, uv, vv = records[k, 9], records[k, 10], records[k, 11]
+    s = clamp(up * records[k, 13], 0.0, 1.0)
     t = constant(0.0, s)
     value = s * (s * uu - 2.0 * up)
     # on the edge v
-    other = clamp(vp * facts[k, 14], 0.0, 1.0)
+    other = clamp(vp * records[k, 14], 0.0, 1.0)
     other_value = other * (other * vv - 2.0 * vp)
     is_less = other_value < value
     s, t, value = select(is_less, constant(0.0, s), s), select(is_less, other, t), select(is_less, other_value, value)
     # on the edge from u to v: s = 1 - t
-    other = clamp((vp - up + (uu - uv)) * facts[k, 15], 0.0, 1.0)
+    other = clamp((vp - up + (uu - uv)) * records[k, 15], 0.0, 1.0)
     rest = 1.0 - other
     other_value = rest * (rest * uu - 2.0 * up) + other * (other * vv - 2.0 * vp) + rest * other * (2.0 * uv)
     is_less = other_value < value
     s, t = select(is_less, rest, s), select(is_less, other, t)
-    inner_s, inner_t = (up * vv - vp * uv) * facts[k, 12], (vp * uu - up * uv) * facts[k, 12]
+    inner_s, inner_t = (up * vv - vp * uv) * records[k, 12], (vp * uu - up * uv) * records[k, 12]
     is_inner = (inner_s >= 0.0) & (inner_t >= 0.0) & (inner_s + inner_t <= 1.0)
     s, t = select(is_inner, inner_s, s), select(is_inner, inner_t, t)
-    dx = px - s * facts[k, 3] - t * facts[k, 6]
-    dy = py - s * facts[k, 4] - t * facts[k, 7]
-    dz = pz - s * facts[k, 5] - t * facts[k, 8]
+    dx = px - s * records[k, 3] - t * records[k, 6]
+    dy = py - s * records[k, 4] - t * records[k, 7]
+    dz = pz - s * records[k, 5] - t * records[k, 8]
     return dx * dx + dy * dy + dz * dz
 
 
 @generic
-def may_be_nearer(facts, balls, k, x, y, z, limit):
+def may_be_nearer(records, balls, k, x, y, z, limit):
     """Whether a triangle's disk, the part of its plane within its ball, is nearer to points than the squared distances `limit`.
 
     Let d be the distance from the disk's center, h and a its parts across and along the disk, and R the radius. The squared distance
@@ -317,7 +317,7 @@ def may_be_nearer(facts, balls, k, x, y, z, limit):
     """
     dx, dy, dz = x - balls[0, k], y - balls[1, k], z - balls[2, k]
     radius = balls[3, k] * balls[3, k]
-    height = dx * facts[k, 16] + dy * facts[k, 17] + dz * facts[k, 18]
+    height = dx * records[k, 16] + dy * records[k, 17] + dz * records[k, 18]
     squared = dx * dx + dy * dy + dz * dz
     along = squared - height * height
     rest = squared + radius - limit
@@ -336,17 +336,17 @@ def nearest_of_all(scratch, count, first, center, reach, place):
         reach: distance from `center` within which all triangles are picked [m].
         place: of the vector's first point.
     """
-    facts, balls, points = scratch.facts, scratch.balls, scratch.points
+    records, balls, points = scratch.records, scratch.balls, scratch.points
     x, y, z = load(points, place, LANES), load(points, ROOM + place, LANES), load(points, 2 * ROOM + place, LANES)
     bound = reach - sqrt(x * x + y * y + z * z)
     x, y, z = x + center[0], y + center[1], z + center[2]
-    best = squared_distances(facts, first, x, y, z)
+    best = squared_distances(records, first, x, y, z)
     which = constant(1.0 * first, best)
     limit = minimum(best, bound * bound)
     for index in range(count):
         k = scratch.picked[index]
-        if any_of(may_be_nearer(facts, balls, k, x, y, z, limit)):
-            squared = squared_distances(facts, k, x, y, z)
+        if any_of(may_be_nearer(records, balls, k, x, y, z, limit)):
+            squared = squared_distances(records, k, x, y, z)
             is_less = squared < best
             best = select(is_less, squared, best)
             limit = minimum(best, limit)

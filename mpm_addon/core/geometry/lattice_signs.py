@@ -1,4 +1,4 @@
-"""The sign of the distances at the points of a small lattice: which of them are inside a closed mesh."""
+"""The signs of the distances at the points of a small lattice: negative inside a closed mesh."""
 
 import math
 

@@ -16,7 +16,7 @@ from .region import region_of
 from .shapes import ClosedForm, Mesh
 from .thickness import is_solid
 
-# about how many points measure a layer's volume
+# approximate number of points that measure a layer's volume
 VOLUME_POINTS = 2e5
 
 

@@ -1,4 +1,4 @@
-"""A mesh's triangles in cubic cells, with the winding number at one point of each, so that few triangles decide what is inside.
+"""A mesh's triangles in cubic cells, with the winding number at one point of each, so that a few triangles decide what is inside.
 
 The winding numbers of a closed mesh at two points differ only by the triangles that the line between them crosses, each counted by the
 side from which it is crossed. So the winding number is an exact integer at the cost of the triangles in one cell.
@@ -16,7 +16,7 @@ from .mesh_topology import Floats, Integers
 # edge of a cell, relative to that of a square with a triangle's mean area; and the least number of cells along the mesh's longest side
 EDGE, LEAST_CELLS = 2.0, 48
 MOST_CELLS, MOST_VISITS = 2**22, 2**25
-# the points' place in their cells: off planes and lines where a mesh is likely to have vertices and faces
+# the points' position in their cells: off the planes and lines where a mesh is likely to have vertices and faces
 PLACES = ((0.5377, 0.4641, 0.5213), (0.4717, 0.5519, 0.4391), (0.5107, 0.5823, 0.4969))
 SAFE = 1e-9
 
@@ -54,7 +54,7 @@ def build_cells(vertices: Floats, corners: Integers, *, is_flat: bool = False) -
     Args:
         vertices: [m], shape (n, 3).
         corners: vertex indices, shape (m, 3), counterclockwise seen from outside.
-        is_flat: whether only points in the plane y = 0 are tested; then only the section of the triangles with it must be closed.
+        is_flat: whether only points in the plane y = 0 are tested; then only the section of the triangles with that plane must be closed.
     """
     first, second, third = (vertices[corners[:, corner]] for corner in range(3))
     triangles = np.hstack([first, second - first, third - first])
@@ -87,7 +87,7 @@ def build_cells(vertices: Floats, corners: Integers, *, is_flat: bool = False) -
 
 
 def _edge_of(triangles: Floats, lows: Floats, highs: Floats, extents: Floats) -> float:
-    """The edge of the cells [m]: about that of the triangles, unless there would be too many cells, or too many per triangle."""
+    """The edge of the cells [m]: about that of the triangles, unless that gives too many cells, or too many per triangle."""
     areas = 0.5 * np.linalg.norm(np.cross(triangles[:, 3:6], triangles[:, 6:]), axis=1)
     edge = min(EDGE * float(areas.mean()) ** 0.5, float(extents.max()) / LEAST_CELLS)
     while True:
@@ -172,7 +172,7 @@ def winding_in(cells, x, y, z):
         return 0
     i, j, k = int(fx), int(fy), int(fz)
     winding, cell = int(cells.windings[i, j, k]), (i * ny + j) * nz + k
-    # d leads from the cell's point p to (x, y, z)
+    # d is the vector from the cell's point p to (x, y, z)
     dx, dy, dz = (fx - i - cells.place[0]) * cells.edge, (fy - j - cells.place[1]) * cells.edge, (fz - k - cells.place[2]) * cells.edge
     px, py, pz = x - dx, y - dy, z - dz
     for member in range(cells.starts[cell], cells.starts[cell + 1]):

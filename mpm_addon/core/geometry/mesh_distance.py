@@ -43,7 +43,7 @@ def nearest(tree, x, y, z, guess, stack):
     """The squared distance [m^2] from (x, y, z) to the nearest triangle, and that triangle.
 
     Args:
-        guess: a triangle that may be near; the nearer, the faster.
+        guess: a triangle that is probably near; the nearer it is, the faster the search.
         stack: from `search_stack`.
     """
     nodes, distances = stack.nodes, stack.distances

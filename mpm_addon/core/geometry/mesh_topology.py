@@ -100,7 +100,7 @@ def without_repeats(vertices: Floats, triangles: Integers) -> Integers:
 def closing(vertices: Floats, triangles: Integers) -> Closing:
     """The caps of a mesh: a cone over the rim of each hole. The triangles are the same object if the mesh is closed.
 
-    Coincident vertices count as one, so that split edges are no holes.
+    Coincident vertices count as one, so that split edges do not count as holes.
     """
     triangles = without_repeats(vertices, triangles)
     nothing = np.zeros(0, np.int64)
@@ -126,12 +126,12 @@ class Hole(NamedTuple):
 
 
 def holes(vertices: Floats, triangles: Integers) -> list[Hole]:
-    """The holes of a mesh, the largest first: rims of edges with one face each. Fins, inner walls and flipped faces are none."""
+    """The holes of a mesh, the largest first: rims of edges with one face each. Fins, inner walls and flipped faces do not count."""
     cover = closing(vertices, triangles)
     if len(cover.shares) == 0:
         return []
     welded = _first_at_same_place(vertices)[cover.triangles[: len(triangles)]]
-    # triangles collapsed to lines and points are no faces
+    # triangles collapsed to lines or points do not count as faces
     welded = welded[(welded != np.roll(welded, 1, axis=1)).all(axis=1)]
     ends = np.sort(np.stack(_directed_edges(welded)), axis=0)
     keys, face_counts = np.unique(ends[0] * len(vertices) + ends[1], return_counts=True)
@@ -147,7 +147,7 @@ def holes(vertices: Floats, triangles: Integers) -> list[Hole]:
 
 
 def closed_mesh(vertices: Floats, triangles: Integers) -> tuple[Floats, Integers]:
-    """The mesh, facing outward, with its holes capped; the same objects if nothing had to change."""
+    """The mesh, facing outward, with its holes capped; the same objects if no change was needed."""
     vertices, capped_triangles = capped(vertices, triangles)
     if volume(vertices, capped_triangles) < 0.0:
         return vertices, capped_triangles[:, ::-1]

@@ -64,7 +64,7 @@ def build_tree(vertices: Floats, triangles: Integers, *, keeps_all: bool = False
     Args:
         vertices: [m], shape (n, 3).
         triangles: vertex indices, shape (m, 3).
-        keeps_all: whether triangles without area are kept, because they may gain one later; otherwise they are dropped.
+        keeps_all: whether triangles without area are kept, because they may gain area later; otherwise they are dropped.
     """
     corners = vertices[triangles]
     numbers = np.arange(len(triangles))

@@ -1,4 +1,4 @@
-"""The pose and velocity of an object between the frames that the scene gives. Plain numpy.
+"""The pose and velocity of an object between the frames that a scene specifies. Plain numpy.
 
 A pose matrix is split into translation, rotation and scale (M = R S, S symmetric; S is negative if M mirrors). Between two frames,
 translation and scale change linearly, and the rotation is about a fixed axis at a constant rate (the geodesic of SO(3)). The vertices of a

@@ -1,4 +1,4 @@
-"""Which of many places are free: at least a radius away from existing points, and from the places taken before."""
+"""Finding free places: candidates at least a radius away from existing points and from the candidates taken before."""
 
 import math
 
@@ -10,17 +10,17 @@ from .mesh_topology import Floats
 
 
 def free_places(candidates: Floats, present: Floats, radius: float, *, most: int, is_mutual: bool) -> NDArray[np.bool_]:
-    """Take candidates one by one where nothing is near.
+    """Take candidates one by one if no other point is near.
 
     Args:
         candidates: [m], shape (n, 3).
         present: existing points [m], shape (k, 3).
         radius: the least distance from other points [m], above 0.
         most: the greatest number to take.
-        is_mutual: whether the candidates keep this distance from each other, too.
+        is_mutual: whether candidates must also keep this distance from those taken before.
 
     Returns:
-        Which candidates are taken, shape (n,).
+        Whether each candidate is taken, shape (n,).
     """
     count = len(candidates) + len(present)
     size = 1 << (2 * count + 16).bit_length()

@@ -1,4 +1,4 @@
-"""An outline in the plane y = 0: the section of a mesh, or of any solid without a formula.
+"""An outline in the plane y = 0: the section of a mesh, or of any solid without a closed form.
 
 Plain numpy until a distance is needed.
 """
@@ -17,12 +17,12 @@ from .shapes.closed_form import ClosedForm
 
 @dataclass(frozen=True, eq=False)
 class Outline(ArrayEquality, ClosedForm):
-    """Closed loops of segments in the x-z plane, whatever y is. Overlapping parts are inside, and their area counts twice.
+    """Closed loops of segments in the x-z plane; y is ignored. Overlapping parts are inside, and their area counts twice.
 
     Attributes:
         segments: start x, z and end x, z [m], shape (n, 4), with the inside to the left. A point shared by segments has exactly the same
             coordinates in all of them.
-        cap_count: how many of the last segments close holes of a mesh.
+        cap_count: the number of segments, at the end, that close holes of a mesh.
         words: the outline's name in messages.
     """
 
@@ -72,10 +72,10 @@ class Outline(ArrayEquality, ClosedForm):
         """The outline extruded along y, in cells (a `mesh_cells.MeshCells`), relative to the middle of the bounds."""
         from .mesh_cells import build_cells
 
-        return build_cells(*self.drawn_out(has_caps=True), is_flat=True)
+        return build_cells(*self.extruded(has_caps=True), is_flat=True)
 
-    def drawn_out(self, *, has_caps: bool) -> tuple[Floats, Integers]:
-        """The outline extruded along y, farther than it is wide: vertices (n, 3) from the middle of the bounds, and outward triangles."""
+    def extruded(self, *, has_caps: bool) -> tuple[Floats, Integers]:
+        """The outline extruded along y, farther than it is wide: vertices (n, 3), from the middle of the bounds, and triangles."""
         middle, half = self.bounds().mean(axis=0), float(np.diff(self.bounds(), axis=0).sum())
         segments = self.segments if has_caps else self._own
         ends = np.repeat(segments.reshape(-1, 2) - middle[[0, 2]], 2, axis=0)
@@ -132,7 +132,7 @@ def _cut(vertices: Floats, triangles: Integers, is_above: np.ndarray) -> tuple[F
     above = is_above[triangles]
     cut = np.flatnonzero(above.any(axis=1) & ~above.all(axis=1))
     above = above[cut]
-    # put the corner that is alone on its side first
+    # rotate the corners so that the one alone on its side comes first
     is_lone_above = above.sum(axis=1) == 1
     lone = np.where(is_lone_above, above.argmax(axis=1), above.argmin(axis=1))
     corners = triangles[cut[:, None], (lone[:, None] + np.arange(3)) % 3]

@@ -1,9 +1,9 @@
 """Poisson-disk samples: random points that keep a distance from each other and leave no gap.
 
-Space is cut into cubic blocks, each of which is filled by itself: a few darts begin, and every point that is placed throws darts
+Space is divided into cubic blocks that are filled independently: a few darts begin, and every point that is placed throws darts
 evenly in all directions, just beyond the distance (Bridson 2007, with darts near the inner radius, which packs closer). Blocks that
-touch are filled one after another, in eight turns, so that each knows the points around it; blocks of one turn are filled
-at the same time. Every dart is a hash of the seed, of its block and of its number, so that the same seed gives the same points on any
+touch are filled one after another, in eight turns, so that each takes the points around it into account; blocks of one turn are filled
+in parallel. Every dart is a hash of the seed, of its block and of its number, so that the same seed gives the same points on any
 number of threads.
 """
 
@@ -26,38 +26,38 @@ from .region import region_of
 from .section import section_of
 from .shapes import Box
 
-# The greatest edge of a block, in distances, and in how many parts along it darts are thrown: into blocks inside, and at the surface.
+# The greatest edge of a block, in distances, and the number of parts along it that darts are thrown into: inside and at the surface.
 EDGE, PARTS_INSIDE = 4.6, 4
 PARTS_AT_SURFACE = {2: 8, 3: 5}
-# All blocks are filled in turns, a generation of points at a time: filled one after another, they would be dense at their faces.
-# First one of so many darts is thrown.
+# The blocks are filled in stages, each of which adds a generation of points to all of them: filled completely one after another, they
+# would be too dense at their faces. In the first stage, one in SEED_SHARE darts is thrown.
 STAGES, SEED_SHARE = 4, 3
-# Darts are thrown into each part so often that small shapes, too, get this many.
+# The least number of darts thrown into a shape, however small it is.
 LEAST_DARTS = 2**15
 # Darts thrown from each point, between one and this many distances away.
 DARTS, OUTER_RADIUS = 24, 1.05
-# Points of a block at most, and of a block with those around it. Balls cannot be packed so closely.
+# Capacity for the points of a block, and for those of a block and around it: more could not be packed.
 BLOCK_ROOM, ROOM = 160, 1024
-# Points that are compared at once; behind the last point of a list there are places far away, up to a whole vector.
+# Points that are compared at once, and the coordinate of the points that pad a list to whole vectors.
 LANES, FAR_AWAY = 16, 1e9
-# In float32 a distance that is kept is at least this, in distances, and points around a block count up to REACH beyond it.
-KEPT, REACH = 1.0 + 5e-6, 1.01
-# Directions by golden angles, and distances by golden sections, are spread evenly.
+# The least distance that is accepted in float32, and the reach around a block within which other points count, both in distances.
+LEAST_DISTANCE, REACH = 1.0 + 5e-6, 1.01
+# Golden angles spread directions evenly, and golden sections distances.
 GOLDEN_SECTION = 0.5 * (5.0**0.5 - 1.0)
 COSINES, SINES = (turn(2.0 * math.pi * GOLDEN_SECTION * np.arange(DARTS)) for turn in (np.cos, np.sin))
-# The last points of each block, which are shuffled to the end: one of so many.
+# One in this many points of each block, the last ones, comes at the end of the result, shuffled.
 LAST = 16
 
 
 class Blocks(NamedTuple):
-    """The blocks of a region. Places in them are in distances, from the block's corner.
+    """The blocks of a region. Positions in a block are measured from its corner, in units of the distance.
 
     Attributes:
         edge: of a block [distances].
         distance: [m].
-        period: blocks along x after which everything repeats, 0 where nothing does.
-        table: row of each block, or -1 where the shape is not, shape (bx, by, bz).
-        blocks: which block each row is, shape (k, 3).
+        period: number of blocks along x after which the points repeat, 0 without repetition.
+        table: row of each block, or -1 outside the shape, shape (bx, by, bz).
+        blocks: indices of the block of each row, shape (k, 3).
         is_inside: whether the whole block is inside the shape, shape (k,).
         low: corner of block (0, 0, 0) relative to the shape's center [m], shape (3,).
     """
@@ -77,8 +77,8 @@ class Darts(NamedTuple):
     Attributes:
         dimension: 3 or 2.
         seed: the same seed gives the same points.
-        parts: parts along an edge of a block at the surface that each get a dart.
-        rounds: how many darts each of these parts gets.
+        parts: number of parts along the edge of a block at the surface.
+        rounds: number of darts thrown into each of these parts.
     """
 
     dimension: int
@@ -91,9 +91,9 @@ class Samples(NamedTuple):
     """The points of each block.
 
     Attributes:
-        counts: how many there are, shape (k,).
-        thrown: how many of them have thrown darts, shape (k,).
-        places: in the block [distances], shape (k, 3, BLOCK_ROOM).
+        counts: number of points, shape (k,).
+        thrown: number of them that have thrown darts, shape (k,).
+        places: positions in the block [distances], shape (k, 3, BLOCK_ROOM).
     """
 
     counts: NDArray[np.int64]
@@ -104,8 +104,8 @@ class Samples(NamedTuple):
 def poisson_disk(shape: Shape, distance: float, seed: int, *, dimension: int = 3) -> Floats:
     """Random points inside a shape, none nearer than `distance` [m] to another, shape (n, 3).
 
-    Nowhere inside is more than 1.3 times the distance away from a point. The last points fill the smallest gaps, all
-    over the shape: up to a twentieth of the points can be cut off the end without harm. In 2D the shape is a section and
+    No place inside is more than 1.3 times the distance away from a point. The last points fill the smallest gaps, all
+    over the shape: up to a twentieth of the points can be cut off the end without leaving visible gaps. In 2D the shape is a section and
     all points have y = 0.
     """
     radius = _safe_radius(distance, float(np.abs(shape.bounds()).max()))
@@ -128,12 +128,12 @@ def periodic_poisson_disk(
         positions [m], shape (n, 3), with 0 <= x < period, and the period [m].
     """
     radius = _safe_radius(distance, 2.0 * least_length + sum(width))
-    # an even number, so that blocks which are filled at the same time do not touch across the end either
+    # an even number, so that blocks filled in parallel do not touch across the end of the period either
     count = 2 * math.ceil(least_length / (2.0 * EDGE * radius))
     edge = max(least_length / count, 2.0 * radius)
-    # rounding must not leave it shorter than what it has to fill
+    # rounding must not make the period shorter than the required length
     period = max(count * edge, least_length)
-    # a little shorter, so that rounding does not ask for one more block
+    # slightly shorter than the period, so that rounding does not add a block
     beam = Box(center=(0.5 * period, 0.0, 0.0), size=(period * (1.0 - 1e-12), width[0], width[1]))
     return _fill(beam if dimension == 3 else section_of(beam), radius, edge, seed, dimension, period=count), period
 
@@ -154,7 +154,7 @@ def _fill(shape: Shape, radius: float, edge: float, seed: int, dimension: int, *
     darts = Darts(dimension, np.uint64(seed % 2**32), parts, math.ceil(LEAST_DARTS / (count * parts**dimension)))
     turn = (region.blocks % 2) @ [4, 2, 1]
     for stage in range(STAGES):
-        # forth and back, so that neither neighbor is always the first
+        # back and forth, so that no block always precedes its neighbors
         for number in range(8)[:: 1 if stage % 2 else -1]:
             _fill_blocks(blocks, inside, np.flatnonzero(turn == number), darts, stage, samples)
     # the last points of each block come last, shuffled
@@ -188,7 +188,7 @@ def _three(key):
 def _fill_blocks(tickets, blocks, inside, rows, darts, stage, samples):
     """Add points to the blocks `rows` (n,), which do not touch each other.
 
-    In each stage the points throw darts that were there before it; in the last stage the new ones do too, until the blocks are full.
+    In each stage, the points of earlier stages throw darts; in the last stage the new ones do too, until the blocks are full.
     """
     dimension, (counts, thrown, places) = darts.dimension, samples
     form, cells, tree = inside.form, inside.cells, inside.tree
@@ -214,13 +214,13 @@ def _fill_blocks(tickets, blocks, inside, rows, darts, stage, samples):
             is_free = count - first < BLOCK_ROOM and _is_free(points, count, px, py, pz)
             if is_free and _is_inside(blocks, form, cells, tree, row, px, py, pz, scratch):
                 count = _add(points, count, px, py, pz)
-        # points around a block that the surface cuts throw too: darts may miss what little of it is inside
+        # points around a block that the surface cuts throw darts, too: random ones may miss the small part of it that is inside
         thrower = 0 if is_cut and is_last else first + thrown[row]
         while thrower < (count if is_last else before):
             key += np.uint64(1)
             near_count = _find_near(points, count, thrower, near, squared, found)
             _aim(points, thrower, dimension, key, darts_around)
-            # of a point around the block half the darts are enough
+            # half the darts are enough for points around the block
             step = 1 if thrower >= first else 2
             dart_count = _find_within(darts_around, thrower % step, step, np.float32(blocks.edge), found)
             for dart in found[:dart_count]:
@@ -237,7 +237,7 @@ def _fill_blocks(tickets, blocks, inside, rows, darts, stage, samples):
 
 @kernel
 def _gather(blocks, row, samples, points):
-    """Copy the points around a block that its own must keep away from; returns how many."""
+    """Copy the points around a block that its own points must keep away from; returns how many."""
     count, nx, counts, places = 0, blocks.table.shape[0], samples.counts, samples.places
     reach, edge = np.float32(REACH), np.float32(blocks.edge)
     for around in range(27):
@@ -265,7 +265,7 @@ def _add(points, count, x, y, z):
 
 @generic
 def are_near(points, place, x, y, z, squared_reach):
-    """Which points of a vector are nearer to (x, y, z) than a reach."""
+    """Whether each point of a vector is nearer to (x, y, z) than a reach."""
     dx = load(points, place, LANES) - x
     dy = load(points, ROOM + place, LANES) - y
     dz = load(points, 2 * ROOM + place, LANES) - z
@@ -275,10 +275,10 @@ def are_near(points, place, x, y, z, squared_reach):
 @kernel
 def _is_free(points, count, x, y, z):
     """Whether none of the points is too near."""
-    kept = np.float32(KEPT * KEPT)
+    accepted = np.float32(LEAST_DISTANCE * LEAST_DISTANCE)
     is_free, place = True, 0
     while is_free and place < count:
-        is_free = not any_of(are_near(points, place, x, y, z, kept))
+        is_free = not any_of(are_near(points, place, x, y, z, accepted))
         place += LANES
     return is_free
 
@@ -295,13 +295,13 @@ def _is_inside(blocks, form, cells, tree, row, x, y, z, scratch):
 
 @kernel
 def _aim(points, thrower, dimension, key, darts):
-    """Write the places of darts around a point, evenly in all directions; without a branch, so that several are computed at once."""
+    """Write the positions of darts around a point, evenly in all directions; without branches, so that they are computed as vectors."""
     x, y, z = points[thrower], points[ROOM + thrower], points[2 * ROOM + thrower]
     turn, up, away = _three(key)
     cosine, sine = math.cos(2.0 * math.pi * turn), math.sin(2.0 * math.pi * turn)
     for dart in range(DARTS):
         share = away + dart * GOLDEN_SECTION
-        radius = KEPT + (OUTER_RADIUS - KEPT) * (share - math.floor(share))
+        radius = LEAST_DISTANCE + (OUTER_RADIUS - LEAST_DISTANCE) * (share - math.floor(share))
         height = 1.0 - (2.0 / DARTS) * (dart + up) if dimension == 3 else 0.0
         across = radius * math.sqrt(1.0 - height * height)
         other = across * (sine * COSINES[dart] + cosine * SINES[dart])
@@ -312,7 +312,7 @@ def _aim(points, thrower, dimension, key, darts):
 
 @kernel
 def _find_within(darts, start, step, edge, found):
-    """Write which of the darts, from `start` on in steps, are within the block; returns how many."""
+    """Write the numbers of the darts within the block, among those from `start` on in steps of `step`; returns how many."""
     count = 0
     for dart in range(start, DARTS, step):
         x, y, z = darts[dart], darts[DARTS + dart], darts[2 * DARTS + dart]
@@ -323,7 +323,7 @@ def _find_within(darts, start, step, edge, found):
 
 @kernel
 def _find_near(points, count, thrower, near, squared, found):
-    """Copy the points that darts around one of them may come too near to, with room for those darts; returns how many."""
+    """Copy the points to which darts around one of them may come too near, leaving space for those darts; returns how many."""
     x, y, z, reach = points[thrower], points[ROOM + thrower], points[2 * ROOM + thrower], np.float32((OUTER_RADIUS + REACH) ** 2)
     for point in range(count):
         dx, dy, dz = points[point] - x, points[ROOM + point] - y, points[2 * ROOM + point] - z
@@ -341,7 +341,7 @@ def _find_near(points, count, thrower, near, squared, found):
 
 @kernel
 def _write(blocks, low, samples, first_counts, last, positions):
-    """Write the positions [m]: the first points of each block one after another, and what is left of all from number `last` on."""
+    """Write the positions [m]: the first points of each block in order, and the remaining ones of all blocks from number `last` on."""
     first, counts, places = 0, samples.counts, samples.places
     for row in range(len(counts)):
         for point in range(counts[row]):

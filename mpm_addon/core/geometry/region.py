@@ -39,7 +39,7 @@ def region_of(shape: Shape, edge: float, dimension: int = 3) -> Region:
     children = _CHILDREN if dimension == 3 else _CHILDREN[_CHILDREN[:, 1] == 0]
     count = int(np.ceil((high - low).max() / edge))
     halvings = max(count - 1, 0).bit_length()
-    # centered, so that the blocks treat both ends of the shape alike
+    # centered, so that the blocks divide both ends of the shape in the same way
     blocks_along = np.ceil((high - low) / edge).astype(np.int64)
     low = (low + high - blocks_along * edge) / 2
     blocks = np.zeros((1, 3), dtype=np.int64)

@@ -17,8 +17,8 @@ from .shapes import ClosedForm, Mesh
 PARTICLES_PER_CELL = 8.0
 # N r^d / V of Poisson-disk points at distance r deep inside a shape, measured
 PACKING = {2: 0.722, 3: 0.6465}
-# Points at a surface have neighbors on one side only and lie closer together: in a layer as deep as their distance there are more than
-# deep inside by this share, less what the next layer lacks (measured).
+# Points at a surface have neighbors on one side only and lie closer together: a layer as deep as their distance holds this share more
+# points than the same volume deep inside, minus those that the next layer lacks (measured).
 SURFACE_EXCESS = {2: 0.05, 3: 0.23}
 # relative tolerance of the number of Poisson-disk points
 COUNT_TOLERANCE = 0.02
@@ -52,7 +52,7 @@ def sample_shape(
 
     Returns:
         Positions inside [m], shape (n, 3), float64. With `particles_per_cell`, n is volume / h^d * particles_per_cell: exactly for
-        "random", within 2 % for "poisson" (less precisely for a few points), and as the lattice happens to lie for "lattice".
+        "random", within 2 % for "poisson" (less precisely for a few points), and depending on where the lattice points fall for "lattice".
 
     Raises:
         SceneError: the shape has no volume, is smaller than a cell, or would contain no point.
@@ -91,12 +91,12 @@ def sample_shape(
 
 
 def sampled_volumes(shape: Shape, positions: Floats, *, sampling: str, dimension: int = 3) -> Floats:
-    """The volume that each point of a sample stands for, so that material is as dense at the surface as inside.
+    """The volume that each point of a sample represents, so that material is as dense at the surface as inside.
 
     Args:
-        shape: that `sample_shape` has filled; a mesh must be closed, and in 2D it is a section.
-        positions: all of its points [m], shape (n, 3).
-        sampling: how they were arranged.
+        shape: the shape that `sample_shape` has filled; a mesh must be closed, and in 2D it is a section.
+        positions: all points of the sample [m], shape (n, 3).
+        sampling: how they were sampled; see `sample_shape`.
         dimension: 3, or 2 for areas.
 
     Returns:
@@ -111,7 +111,7 @@ def sampled_volumes(shape: Shape, positions: Floats, *, sampling: str, dimension
 
 
 def _surface_points(shape: Shape, positions: Floats, depth: float, dimension: int) -> NDArray[np.int64]:
-    """The numbers of the positions that are less deep inside; measures only those in blocks at the surface and beside these."""
+    """The numbers of the positions less deep inside than `depth`; measures only those in blocks at the surface and next to these."""
     region = region_of(shape, 2.0 * depth, dimension)
     is_deep = np.zeros(region.blocks.max(axis=0) + 3, dtype=np.bool_)
     is_deep[tuple(region.blocks.T + 1)] = region.is_inside
@@ -164,7 +164,7 @@ def _poisson_of(shape: Shape, count: int, seed: int, dimension: int, *, is_exact
             break
         attempt += 1
         target = 0.5 * (low + high) * count
-        # the number of only a few points is random: if more are needed, the distance is reduced until they are found
+        # small numbers of points vary randomly: if more are needed, the distance is reduced until they are found
         haste = 1.0 - 0.02 * attempt if is_exact and len(positions) < count else 1.0
         distance *= haste * (max(len(positions), 1) / target) ** (1.0 / dimension)
     return best[:count] if is_exact else best
@@ -188,7 +188,7 @@ def _distance_for(shape: Shape, count: int, seed: int, dimension: int) -> float:
 
 
 def _lattice(shape: Shape, spacing: float, dimension: int) -> Floats:
-    """The points inside of a cubic (in 2D square) lattice centered in the shape's bounds, in lexicographic order."""
+    """The points, inside a shape, of a cubic (in 2D square) lattice centered in its bounds, in lexicographic order."""
     low, high = shape.bounds()
     counts = np.maximum(np.round((high - low) / spacing), 1).astype(np.int64)
     if dimension == 2:
@@ -205,7 +205,7 @@ def _lattice(shape: Shape, spacing: float, dimension: int) -> Floats:
 
 
 def _lattice_of(shape: Shape, count: int, seed: int, dimension: int) -> Floats:
-    """A lattice of exactly `count` points: the sparsest one with enough points, without a few random ones."""
+    """A lattice of exactly `count` points: the sparsest one with enough points, minus a few random ones."""
     spacing = (shape.volume() / count) ** (1.0 / dimension)
     best = _lattice(shape, spacing, dimension)
     if len(best) == count:
@@ -248,7 +248,7 @@ def _random(shape: Shape, count: int, seed: int, dimension: int) -> Floats:
 
 
 def _are_inside(test: InsideTest, region: Region, points: Floats) -> np.ndarray:
-    """Whether points (n, 3) are inside a shape; tests only those that the region does not decide."""
+    """Whether points (n, 3) are inside a shape; tests only those in blocks that the surface cuts."""
     state = np.zeros(region.blocks.max(axis=0) + 1, dtype=np.int8)
     state[tuple(region.blocks.T)] = np.where(region.is_inside, 2, 1)
     cells = np.clip(np.floor((points - region.low) / region.edge).astype(np.int64), 0, np.array(state.shape) - 1)

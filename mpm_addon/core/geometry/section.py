@@ -1,7 +1,7 @@
 """Sections of shapes with the plane y = 0: the shapes of two dimensions (plane strain in x-z), one meter deep.
 
 In 2D, y coordinates are ignored: a sphere is a disk, a capsule a stadium, a plane a line, and a box is cut through its middle. A cylinder
-or a mesh is cut by the plane y = 0 where it is. Plain numpy until a mesh's distance is needed.
+or a mesh is cut by the plane y = 0 wherever it lies. Plain numpy until a mesh's distance is needed.
 """
 
 import math
@@ -16,7 +16,7 @@ from .outline import Outline, cut_mesh
 from .rotation import euler_matrix
 from .shapes import Box, Capsule, ClosedForm, Cylinder, Mesh, Plane, Points, Sphere
 
-# an axis with a smaller part of its length out of the plane lies in it
+# an axis whose unit vector has a smaller component out of the plane lies in it
 FLATNESS = 1e-12
 # segments per half of an ellipse; its area is accurate to 2e-5
 ELLIPSE_SEGMENTS = 256
@@ -55,7 +55,7 @@ def section_of(shape: Shape, subject: str = "") -> Shape:
     """The section of a shape with the plane y = 0.
 
     Args:
-        shape: any shape; a section is returned as it is.
+        shape: any shape; a section is returned unchanged.
         subject: the owner's name in messages.
 
     Returns:
@@ -151,7 +151,7 @@ def _cut_cylinder(cylinder: Cylinder, axis: Floats) -> Floats:
 def _section_of_plane(plane: Plane, start: str) -> Section:
     normal = _flat(plane.normal)
     if math.hypot(*normal) <= FLATNESS * math.hypot(*plane.normal):
-        raise SceneError(f"{start}the plane's normal {plane.normal} has no part in the x-z plane", "in 2D use one such as (0, 0, 1)")
+        raise SceneError(f"{start}the plane's normal {plane.normal} has no component in the x-z plane", "in 2D use one such as (0, 0, 1)")
     return Section(Plane(point=_flat(plane.point), normal=normal), math.inf)
 
 

@@ -16,7 +16,7 @@ from .morton import morton_codes
 
 SEGMENTS_PER_LEAF = 4
 QUERIES_PER_TASK = 256
-# relative to a segment's length: nearer than this to the outline, the segment's own normal is more exact than the direction to it
+# relative to a segment's length: nearer than this to the outline, the segment's normal is more accurate than the direction to it
 ON_OUTLINE = 1e-9
 
 

@@ -19,7 +19,7 @@ def shadow(shape: Shape, direction: Floats) -> float:
         direction: unit vector (3,), for a section with y = 0.
 
     Returns:
-        [m^2], or [m] for a section. It may be too large for a mesh that is not convex, or an outline in several parts.
+        [m^2], or [m] for a section. The result may be too large for a mesh that is not convex, or an outline in several parts.
     """
     if isinstance(shape, Section):
         return _width(shape, direction)

@@ -69,7 +69,7 @@ def _capsule_moments(capsule: Capsule) -> tuple[Floats, Floats]:
     along = 0.5 * cylinder * r**2 + 0.4 * balls * r**2
     across = cylinder / 12.0 * (3.0 * r**2 + length**2) + balls * (0.4 * r**2 + 0.25 * length**2 + 0.375 * r * length)
     axis = (np.asarray(capsule.end) - np.asarray(capsule.start)) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
-    # along a line through the center it is `along`, across it `across`
+    # the moment about the capsule's axis is `along`, about an axis across it through the center `across`
     values = np.linalg.svd(axis[None])[2].T
     return values, np.array([along, across, across])
 

@@ -24,11 +24,11 @@ from .shapes import Mesh
 
 # the pattern repeats after at least this many point spacings along the flow, and at least the shape's length
 LEAST_PERIOD = 16.0
-# how many lines measure the cross section of a shape without a formula
+# number of lines that measure the cross section of a shape without a formula
 SECTION_LINES = {2: 4096, 3: 64**2}
 # the least step along a line, relative to the point spacing: shorter chords may be missed, and entries are late by up to this
 STEPS_PER_SPACING = 32.0
-# from this many sizes away, the distance to a shape gives its extent
+# at this many times a shape's size, the distance to the shape gives its extent
 FAR = 1e5
 
 
@@ -48,7 +48,7 @@ class Stream:
 
     Attributes:
         cross_section: of the shape, across the flow [m^(d-1)].
-        particle_volume: of each point that enters [m^d], so that the flow rate is the cross section times the speed.
+        particle_volume: of each point that enters [m^d], chosen so that the flow rate is the cross section times the speed.
         filling: the points inside at the start [m], shape (n, 3).
     """
 
@@ -89,7 +89,7 @@ class Stream:
         return self._origin + points @ self._axes
 
     def _extent(self, shape: Shape, dimension: int) -> tuple[Floats, Floats]:
-        """How far the shape extends along and across the flow: from far away, its distance is that of its extreme plane."""
+        """The extents of the shape along and across the flow, from its distance to far points, which is that to its extreme plane."""
         far = FAR * float(np.linalg.norm(np.diff(shape.bounds(), axis=0)))
         reach = [far - shape.signed_distance(self._origin + side * far * self._axes) for side in (-1.0, 1.0)]
         low, high = -reach[0], reach[1]
@@ -100,7 +100,7 @@ class Stream:
     def _entries(self, starts: Floats) -> Floats:
         """Where lines along the flow first enter the shape (n,), from starts (n, 3) outside; infinite if they do not.
 
-        Steps as long as the distance to the shape cannot go past it (Hart 1996).
+        Each step is as long as the distance to the shape, so that it cannot pass the surface (Hart 1996).
         """
         at, entry = starts[:, 0].copy(), np.full(len(starts), np.inf)
         active = np.arange(len(starts))
@@ -132,13 +132,13 @@ class Stream:
         return float(share * (extents.prod() if dimension == 3 else extents[1]))
 
     def _fill(self, points: Floats, entries: Floats, *, may_reenter: bool) -> Floats:
-        """The points inside at the start; those between two parts of the shape enter the later part in time."""
+        """The points inside at the start; those between two parts of the shape enter the second part later."""
         copies = math.ceil((self._high[0] - self._low[0]) / self._period) + 1
         first = np.floor((self._low[0] - points[:, 0]) / self._period)
         turns = first + np.arange(copies)[:, None]
         places = np.broadcast_to(points, (copies, *points.shape)).copy()
         places[..., 0] += turns * self._period
-        # points before their first entry flow in later
+        # points upstream of their first entry flow in later
         is_past = (places[..., 0] >= entries) & (places[..., 0] <= self._high[0])
         places = places[is_past]
         is_in = self._are_inside(self._world(places))
@@ -168,7 +168,7 @@ def _rough_distance(shape: Shape, step: float) -> Callable[[Floats], Floats]:
 
 
 def _axes_along(direction: Floats, shape: Shape, dimension: int) -> Floats:
-    """Three orthogonal unit vectors as rows: the flow, then y in 2D; the axes of the world or the shape if one is along the flow."""
+    """Three orthogonal unit vectors as rows: the flow, then y in 2D; the axes of the world or the shape if the flow is along one."""
     if dimension == 2:
         return np.array([direction, [0.0, 1.0, 0.0], [-direction[2], 0.0, direction[0]]])
     for frame in (np.eye(3), euler_matrix(getattr(shape, "rotation", (0.0, 0.0, 0.0))).T):
@@ -196,7 +196,7 @@ def _pattern(low: Floats, high: Floats, spacing: float, sampling: str, seed: int
         points = generator.random((count, 3)) * [least, extents[1], extents[2]] + [0.0, low[1], low[2]]
         return points * [1.0, dimension - 2.0, 1.0], least
     radius = spacing * PACKING[dimension] ** (1.0 / dimension)
-    # points at the pattern's own surface are denser, so this stays outside of the shape
+    # points are denser at the boundary of the pattern, which therefore lies outside of the shape
     width = (float(extents[1]) + 4.0 * radius, float(extents[2]) + 4.0 * radius)
     points, period = periodic_poisson_disk(least, width, radius, seed, dimension=dimension)
     return points + np.array([0.0, middle[1] if dimension == 3 else 0.0, middle[2]]), period

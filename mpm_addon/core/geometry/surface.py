@@ -12,7 +12,7 @@ from .winding import FAR_FOR_NUMBERS, FAR_FOR_SIGNS, winding_numbers
 
 
 class Surface:
-    """The search tree over a mesh's triangles. Coordinates are relative to the mesh's center, so distant objects are exact.
+    """The search tree over a mesh's triangles. Coordinates are relative to the mesh's center, so that distant objects stay accurate.
 
     Attributes:
         center: the middle of the mesh's bounds [m], shape (3,).
@@ -90,7 +90,7 @@ def closest_points(mesh: Mesh, points: ArrayLike) -> tuple[Integers, Floats]:
 
 
 def winding_number(vertices: ArrayLike, triangles: ArrayLike, points: ArrayLike) -> Floats:
-    """The generalized winding number of a triangle mesh, as it is, around points (n, 3); shape (n,).
+    """The generalized winding number of a triangle mesh, without any repair, around points (n, 3); shape (n,).
 
     It is 1 inside a closed mesh with outward normals, 0 outside, in between near holes, and negative in an inverted mesh.
 

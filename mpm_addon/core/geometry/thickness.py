@@ -1,4 +1,4 @@
-"""Which part of a mesh blocks material, and how much the mesh is thickened. Plain numpy, because the interface warns about it."""
+"""Whether a mesh blocks material as a solid or as a sheet, and how much it is thickened. Plain numpy, because the interface uses it."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ CELLS = 8
 
 
 def is_solid(shape: Mesh | Outline) -> bool:
-    """Whether a mesh or an outline blocks its inside; otherwise it is a sheet."""
+    """Whether a mesh or an outline blocks its inside; if not, it is a sheet."""
     return shape.opening() <= LARGEST_CAPPED_OPENING
 
 

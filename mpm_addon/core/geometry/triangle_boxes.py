@@ -30,7 +30,7 @@ class TriangleBoxes:
             self._levels.append((np.minimum.reduceat(lowest, starts), np.maximum.reduceat(highest, starts)))
 
     def touch(self, points: Floats, reach: Floats) -> tuple[Floats, Floats]:
-        """A point of the surface nearer to each point (n, 3) than `reach` (n,), if there is one.
+        """The surface point nearest to each point (n, 3), if it is nearer than `reach` (n,).
 
         Returns:
             distances: [m], infinite if no triangle is that near, shape (n,).
@@ -41,7 +41,7 @@ class TriangleBoxes:
         found = _nearest(points[point], self._first[triangle], self._edges[0][triangle], self._edges[1][triangle])
         far = np.linalg.norm(found - points[point], axis=1)
         order = np.argsort(-far, kind="stable")
-        # of several writes to one element the last one stays, which is the nearest
+        # pairs are sorted from far to near: of several writes to one element the last, nearest one remains
         distances[point[order]], touched[point[order]] = far[order], found[order]
         distances[distances >= reach] = np.inf
         return distances, touched
@@ -54,8 +54,8 @@ class TriangleBoxes:
             if level < len(self._levels) - 1:
                 point = np.repeat(point, _CHILDREN)
                 node = (_CHILDREN * node[:, None] + np.arange(_CHILDREN)).ravel()
-                is_there = node < len(lowest)
-                point, node = point[is_there], node[is_there]
+                exists = node < len(lowest)
+                point, node = point[exists], node[exists]
             place = points[point]
             beyond = np.maximum(np.maximum(lowest[node] - place, place - highest[node]), 0.0)
             is_near = np.einsum("ij,ij->i", beyond, beyond) < reach[point] ** 2
@@ -71,7 +71,7 @@ def _nearest(points: Floats, first: Floats, u: Floats, v: Floats) -> Floats:
     determinant = uu * vv - uv * uv
     inner_s, inner_t = vv * up - uv * vp, uu * vp - uv * up
     is_inner = (inner_s >= 0.0) & (inner_t >= 0.0) & (inner_s + inner_t <= determinant) & (determinant > 0.0)
-    # on the three edges: how much nearer they are than the first corner
+    # on the three edges: how much less the squared distances are than that of the first corner
     on_u = np.clip(up / np.maximum(uu, _TINY), 0.0, 1.0)
     on_v = np.clip(vp / np.maximum(vv, _TINY), 0.0, 1.0)
     on_third = np.clip((uu - uv + vp - up) / np.maximum(uu - 2.0 * uv + vv, _TINY), 0.0, 1.0)

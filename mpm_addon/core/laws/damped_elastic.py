@@ -1,6 +1,6 @@
 """Damped rubber: Neo-Hookean elasticity with Kelvin-Voigt damping, proportional to stiffness (Rayleigh).
 
-tau = tau_elastic(F) + J t (2 mu D + lambda tr(D) I), D = (L + L^T) / 2, with the damping time t: the shear viscosity is t mu
+tau = tau_elastic(F) + J t (2 mu D + lambda tr(D) I), D = (L + L^T) / 2, with the damping time t, which gives a shear viscosity of t mu
 [Pa s]. A small oscillation of angular frequency omega has the damping ratio t omega / 2, at any resolution and substep. Rotation is
 not damped.
 """

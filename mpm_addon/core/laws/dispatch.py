@@ -9,14 +9,14 @@ from numba.extending import overload
 from ..arithmetic.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed, times_transpose
 from ..arithmetic.operations import any_of, constant, generic, maximum, sqrt
 from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond_series, least_eigenvalue
-from ..compilation.kernel import kernel, teach_generic_functions
+from ..compilation.kernel import kernel, register_generic_functions
 from ..compilation.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
 from .law import FluidLaw, PrincipalLaw
 
-# below this volume ratio, or inverted, F is decomposed by the robust method
+# where J is below this, or negative, F is decomposed by the robust method
 LEAST_VOLUME_RATIO = 1e-3
-# least squared stretch that a wave speed is computed for
+# lower bound on the squared stretch for which a wave speed is computed
 LEAST_SQUARE = 1e-4
 # the product of the squared stretches over the cube of their mean: 1 if they are equal, 0.3 if one is a third of the others
 LEAST_PRODUCT = 0.3
@@ -26,7 +26,7 @@ _LAWS = __name__.rpartition(".")[0]
 
 def law_of(constants: Any) -> Any:
     """The class of the law whose constants have this numba type."""
-    teach_generic_functions()
+    register_generic_functions()
     return constants.instance_class.law
 
 
@@ -81,7 +81,7 @@ def _overload_elastic_response(constants, deformation, velocity_gradient):
 
     def response(constants, deformation, velocity_gradient):
         ratio = determinant(deformation)
-        # far below any stretch that a stable substep can cause
+        # this limit is far below any stretch that a stable substep can cause
         least = maximum(least_eigenvalue(times_transpose(deformation, deformation)), constant(LEAST_SQUARE, ratio))
         return stress(constants, deformation, velocity_gradient), ratio, rest_speed_squared(constants, ratio, least)
 
@@ -101,13 +101,13 @@ def projected(project: Any, constants: Any, dimension: int, deformation: Any, st
 
 @generic
 def projected_on_axes(project: Any, constants: Any, deformation: Any, squared: Any, state: Any, dt: Any) -> Any:
-    """The same in 3D, from the axes of F F^T, whose `distortion` is given: half the work, but accurate only far from singular."""
+    """`projected` in 3D, from the axes of F F^T, whose `distortion` is given: half the work, but accurate only far from singular."""
     mean, x, _, _ = squared
     left, (e0, e1, e2) = eigenvalues(x)
     s0, s1, s2 = sqrt(mean + mean * e0), sqrt(mean + mean * e1), sqrt(mean + mean * e2)
     t, state = project(constants, (s0, s1, s2), state, dt)
     t0, t1, t2 = t
-    # nothing is added where the stretches are unchanged
+    # adds exactly zero where the stretches are unchanged
     increase = symmetric_recomposed(left, ((t0 - s0) / s0, (t1 - s1) / s1, (t2 - s2) / s2))
     return increased(deformation, increase), state, left, t
 

@@ -19,7 +19,7 @@ class ElasticLaw(Law):
         1.0e5,
         unit="Pa",
         above=0.0,
-        help="Stiffness; stiffer sags less, bounces higher and bakes slower (soft gelatin 1e4, firm jelly 5e4, rubber 1e6)",
+        help="Stiffness; higher values sag less, bounce higher and bake slower (soft gelatin 1e4, firm jelly 5e4, rubber 1e6)",
     )
     poisson_ratio: float = parameter(
         0.3,
@@ -32,13 +32,13 @@ class ElasticLaw(Law):
         0.5,
         minimum=0.0,
         maximum=100.0,
-        help="Coulomb friction against other solids, as the geometric mean of both (ice 0.05, wood 0.4, rubber 1)",
+        help="Coulomb friction against other solids; a pair uses the geometric mean (ice 0.05, wood 0.4, rubber 1)",
     )
     adhesion: float = parameter(
         0.0,
         unit="Pa",
         minimum=0.0,
-        help="Pull at which it comes off solids with another body name, as the geometric mean of both (0: nothing sticks to it)",
+        help="Tension at which it separates from solids with another body name; a pair uses the geometric mean (0 never sticks)",
     )
 
     def lame(self, stiffness_scale: float) -> tuple[float, float]:
@@ -61,7 +61,7 @@ def log_volume_ratio(volume_ratio: Any) -> Any:
 
 @generic
 def logarithmic_wave_speed_squared(mu: Any, lam: Any, density: float, volume_ratio: Any) -> Any:
-    """The same [m^2/s^2] for a pressure lambda ln J, whose bulk stiffens by (1 - ln J) under compression."""
+    """The squared wave speed [m^2/s^2] for a pressure lambda ln J: the bulk term stiffens by (1 - ln J) under compression."""
     stiffening = 1.0 - minimum(log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
     return elastic_wave_speed_squared(mu, lam * stiffening, density, volume_ratio)
 

@@ -1,4 +1,4 @@
-"""Laws at points, in float64: energy and stress for a given F, and the return mapping. The solver's own functions, without the solver."""
+"""Laws at points, in float64: energy and stress for a given F, and the return mapping. They call the functions that the solver uses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from . import LAWS, FluidLaw, Law, PrincipalLaw
 from .dispatch import law_kernel, law_of, projected
 
 Floats = NDArray[np.float64]
-# within kernels: an array and a constant length
+# in kernels: the first elements of an array as a tuple of constant length
 _to_tuple: Any = ndarray.to_fixed_tuple
 
 
@@ -33,7 +33,7 @@ def evaluate_law(
         name: a law's name, or a law with its parameters.
         F: deformation gradients, shape (..., 3, 3), or (..., 2, 2) for plane strain.
         parameters: the law's parameters by name; omitted ones have their defaults.
-        state: the law's state by name, each of shape (...); that of undeformed material by default. A fluid's J is always det F.
+        state: the law's state by name, each of shape (...); by default that of undeformed material. A fluid's J is always det F.
         velocity_gradient: L [1/s], shape of F, for viscous laws; zero by default.
 
     Returns:
@@ -71,7 +71,7 @@ def return_map(
     Args:
         name: a law's name, or a law with its parameters.
         F_trial: trial deformation gradients, shape (..., 3, 3), or (..., 2, 2) for plane strain.
-        state: the law's state by name, each of shape (...); that of undeformed material by default.
+        state: the law's state by name, each of shape (...); by default that of undeformed material.
         parameters: the law's parameters by name.
         time_step: [s], for laws whose flow takes time.
 
@@ -94,7 +94,7 @@ def return_map(
 
 
 def make_law(name: str | Law, parameters: Mapping[str, Any] | None = None) -> Law:
-    """A checked law from its name and parameters."""
+    """A law, checked, from its name and parameters."""
     if isinstance(name, Law):
         law = name
     elif name not in LAWS:
@@ -190,20 +190,20 @@ def _overload_state_tuple(constants, states, index):
     return lambda constants, states, index: _to_tuple(states[index], count)
 
 
-def _keep_state(states: Any, index: Any, state: Any) -> None:
-    raise TypeError("_keep_state is for kernels")
+def _store_state(states: Any, index: Any, state: Any) -> None:
+    raise TypeError("_store_state is for kernels")
 
 
-@overload(_keep_state)
-def _overload_keep_state(states, index, state):
+@overload(_store_state)
+def _overload_store_state(states, index, state):
     if len(state) == 0:
         return lambda states, index, state: None
 
-    def keep(states, index, state):
+    def store(states, index, state):
         for place in range(len(state)):
             states[index, place] = state[place]
 
-    return keep
+    return store
 
 
 @kernel
@@ -244,4 +244,4 @@ def _project(constants, dimension, deformations, states, dt, results):
         result, state = _project_state(constants, dimension, _nine(deformations, index), state, dt)
         for place in range(9):
             results[index, place] = result[place]
-        _keep_state(states, index, state)
+        _store_state(states, index, state)

@@ -25,11 +25,18 @@ class Finish:
     roughness: float = parameter(0.5, minimum=0.0, maximum=1.0, help="Roughness (mirror 0, dull 1)")
     coat: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of a clear coat, for wet materials")
     transmission: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of transmission (1 is clear)")
+    absorption_depth: float = parameter(
+        0.0,
+        unit="m",
+        minimum=0.0,
+        maximum=1e3,
+        help="Depth at which light has taken on the color of a clear material; 0 colors its surface instead (honey 0.05, water 0.7)",
+    )
     ior: float = parameter(1.45, minimum=1.0, maximum=4.0, help="Index of refraction (water 1.33)")
     subsurface: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of subsurface scattering (snow, wax, skin)")
     metallic: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of metal (1 for metals)")
     emission: float = parameter(0.0, minimum=0.0, maximum=1e3, help="Strength of emission in the material's color")
-    crust: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Share of a glowing surface that has cooled to a dark crust (lava 0.5)")
+    crust: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Fraction of a glowing surface that has cooled to a dark crust (lava 0.5)")
     variation: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Variation of the brightness of grains")
     flatness: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Flatness of grains (stones 0, flakes 0.7)")
     bump: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Strength of small bumps on the surface")

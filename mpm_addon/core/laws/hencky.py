@@ -42,7 +42,10 @@ def principal_energy(constants: Any, s: Any, state: Any) -> Any:
 
 @generic
 def wave_speed_squared(constants: Any, volume_ratio: Any, state: Any) -> Any:
-    """The elastic one [m^2/s^2], stiffer in compression: d(tau/s)/ds s^2 = (lambda + 2 mu)(1 - ln s) in a bar of stretch s."""
+    """The elastic wave speed squared [m^2/s^2], greater in compression.
+
+    d(tau/s)/ds s^2 = (lambda + 2 mu)(1 - ln s) in a bar of stretch s.
+    """
     stiffening = 1.0 - minimum(log_volume_ratio(volume_ratio), 0.0 * volume_ratio)
     return stiffening * elastic_wave_speed_squared(constants.mu, constants.lam, constants.density, volume_ratio)
 

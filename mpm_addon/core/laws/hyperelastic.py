@@ -1,4 +1,4 @@
-"""Laws whose stress is a function of F alone, so that their forces may also come from the rest state: rubber and jelly."""
+"""Elastic laws without plasticity, whose forces can also be computed in the rest state: rubber and jelly."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class HyperelasticLaw(TensorLaw, ElasticLaw):
     reference: str = parameter(
         "current",
         choices={
-            "current": "The current state: it tears where it is stretched to more than about twice its length",
-            "rest": "The rest state: it stays whole however far it is stretched",
+            "current": "The current state; tears when stretched to more than about twice its length",
+            "rest": "The rest state; never tears, however far it is stretched",
         },
-        help="State that forces are computed from; the rest state suits rubber bands and hanging jelly",
+        help="State from which forces are computed; the rest state suits rubber bands and hanging jelly",
     )
 
     @property

@@ -25,15 +25,15 @@ class Law:
         name: the word in scene files and presets.
         label: the name in the interface.
         help: how the material behaves, for tooltips; no full stop at the end.
-        state_names: the components of the plastic state, in order; as many as the law needs. A particle stores a number for each.
+        state_names: the components of the plastic state, in order; as many as the law needs. Each particle stores one number for each.
         virgin_state: their values in undeformed material.
         scalable: the factors that may be painted on emitters of this law (see `painting.ACTING`); `scaled` defines what they mean.
         least_volume_ratio: the law is undefined for J at or below this value, where material is inverted or crushed to nothing.
         family: the heading under which presets of similar laws are shown; by default the label.
         color: default display color, linear RGBA; by default derived from the name.
         finish: default surface and display mode.
-        takes_space: whether it keeps fluids out of its volume.
-        mixes: whether its particles move together with those of other emitters that mix; otherwise they only touch them.
+        takes_space: whether the material displaces fluids from its volume.
+        mixes: whether its particles share a velocity field with those of other emitters that mix; otherwise they are in contact with them.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
     """
 
@@ -95,7 +95,7 @@ class Law:
 
     @property
     def uses_rest_state(self) -> bool:
-        """Whether forces come from the rest state of a body (see `transfer.rest_grid`) and not from the change of its current state."""
+        """Whether forces come from the rest state of a body (see `transfer.rest_grid`) instead of its current state."""
         return False
 
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
@@ -146,7 +146,7 @@ class PrincipalLaw(Law):
 class FluidLaw(Law):
     """A law that stores only the volume ratio J (its first state) and not F.
 
-    advance(constants, J, L, space, dt) -> J    space: the share of the space around that is taken up, and its noise; see `fullness`
+    advance(constants, J, L, space, dt) -> J    space: the fullness around the particle and its standard deviation; see `fullness`
     fluid_energy(constants, J) -> energy per rest volume [J/m^3]
     fluid_stress(constants, J, L) -> tau [Pa], 6 values
     wave_speed_squared(constants, J, state) -> [m^2/s^2]

@@ -4,9 +4,9 @@ volume correction of Tampubolon et al. 2017 (section 4.3.4).
 In 3D simple shear this cone flows at tau/p = 3 alpha / sqrt 2, so that a friction angle of 30 degrees acts as a slope of
 34.7 degrees. In 2D it flows at sin phi.
 
-Cohesion, for wet sand, shifts the cone's tip along the axis of mean stress, from zero stress to the tension `cohesion`, the
-greatest mean tension [Pa] that the sand bears. Everything inside the shifted cone is elastic, including a small expansion; without
-pressure the sand bears the shear that dry sand bears under a pressure of `cohesion`.
+Cohesion, for wet sand, shifts the tip of the cone along the axis of mean stress, from zero stress to the tension `cohesion`, the
+greatest mean tension [Pa] that the sand supports. Everything inside the shifted cone is elastic, including a small expansion; without
+pressure the sand supports the shear that dry sand supports under a pressure of `cohesion`.
 """
 
 import math
@@ -50,7 +50,7 @@ class SandConstants(NamedTuple):
 def flow(constants: SandConstants, trace: Any, shear: Any, state: Any, dt: Any) -> Any:
     """The return mapping of Klar 2016, section 7.3: expansion to the tip, shear back to the cone.
 
-    The state is the hardening q and the volume v_c that expansion has added [Hencky strain].
+    The state is the hardening q and the volumetric Hencky strain v_c that expansion has added.
     """
     hardening, added_volume = state
     zero, one, tip = constant(0.0, shear), constant(1.0, shear), constant(constants.tip, shear)
@@ -110,7 +110,7 @@ class Sand(HenckyLaw):
         3.537e5,
         unit="Pa",
         above=0.0,
-        help="Stiffness of the packed grains; softer bakes faster and looks the same (sand 3.5e5, gravel 6e5)",
+        help="Stiffness of the packed grains; lower values bake faster and look the same (sand 3.5e5, gravel 6e5)",
     )
     poisson_ratio: float = parameter(0.3, minimum=0.0, below=0.5, help="How much the sand bulges sideways under compression (0.3)")
     friction_angle: float | None = parameter(
@@ -126,7 +126,7 @@ class Sand(HenckyLaw):
         unit="degrees",
         minimum=0.0,
         example=KLAR_HARDENING,
-        help="Friction angle that grows as the material flows: h0, h1, h2 and h3 of h0 + (h1 q - h3) exp(-h2 q), where q is the "
+        help="Friction angle that increases as the material flows: h0, h1, h2 and h3 of h0 + (h1 q - h3) exp(-h2 q), where q is the "
         "accumulated plastic strain (35, 9, 0.2, 10)",
     )
 

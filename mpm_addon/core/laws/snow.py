@@ -23,7 +23,7 @@ from .finish import GRAINS, Finish
 from .law import PrincipalLaw
 
 GREATEST_CRITICAL_STRETCH = 1.0
-# Stress at the edges and tips of an object that hits a floor, over that of a face: 5 for balls and tilted cubes of 10 to 20 cells.
+# Stress at the edges and tips of an object that hits a floor, relative to that of a face: 5 for balls and tilted cubes of 10 to 20 cells.
 EDGE_CONCENTRATION = 5.0
 
 
@@ -75,7 +75,7 @@ def principal_energy(constants: SnowConstants, s: Any, state: Any) -> Any:
 
 @generic
 def wave_speed_squared(constants: SnowConstants, volume_ratio: Any, state: Any) -> Any:
-    """Packed snow is also denser, by J_P."""
+    """(lambda + 2 mu) / rho [m^2/s^2], hardened by `_hardening_factor`; packed snow is also denser, by 1 / J_P."""
     factor = _hardening_factor(constants, state)
     (plastic_volume_ratio,) = state
     packed = minimum(plastic_volume_ratio, 0.0 * volume_ratio + 1.0)
@@ -118,7 +118,7 @@ class Snow(PrincipalLaw, ElasticLaw):
         1.4e5,
         unit="Pa",
         above=0.0,
-        help="Stiffness before the snow packs; stiffer keeps chunks and bakes slower (powder 3e4, packed 1.4e5, icy 3e5)",
+        help="Stiffness before the snow packs; higher values keep chunks together and bake slower (powder 3e4, packed 1.4e5, icy 3e5)",
     )
     poisson_ratio: float = parameter(0.2, minimum=0.0, below=0.5, help="How much the snow bulges sideways under compression (0.2)")
     critical_compression: float = parameter(
@@ -137,11 +137,11 @@ class Snow(PrincipalLaw, ElasticLaw):
         0.6,
         above=0.0,
         maximum=1.0,
-        help="Smallest permanent compression, as a fraction of the original volume; smaller values get harder and bake slower (packed "
+        help="Smallest volume to which the snow packs, relative to the original; lower values harden more and bake slower (packed "
         "0.6, icy 0.8)",
     )
     volume_ratio_max: float = parameter(
-        20.0, minimum=1.0, maximum=1000.0, help="Largest permanent expansion, as a multiple of the original volume"
+        20.0, minimum=1.0, maximum=1000.0, help="Largest volume to which the snow loosens, as a multiple of the original"
     )
 
     elasticity: str = parameter(
@@ -150,7 +150,7 @@ class Snow(PrincipalLaw, ElasticLaw):
             "corotated": "The standard model; soft when flattened",
             "neo_hookean": "Pushes back harder the more it is compressed",
         },
-        help="Elastic model before the snow packs or breaks",
+        help="Elastic model, which applies until the snow packs or breaks",
     )
 
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
@@ -161,10 +161,10 @@ class Snow(PrincipalLaw, ElasticLaw):
         return replace(self, critical_stretch=min(strength * self.critical_stretch, GREATEST_CRITICAL_STRETCH))
 
     def stiffening(self, wave_speed: float, impact_speed: float) -> float:
-        """An impact packs snow until it bears the stress at an edge, k rho c v.
+        """An impact packs snow until it can support the stress at an edge, k rho c v.
 
-        Yielding snow bears (lambda + 2 mu) theta_c exp(xi (1 - J_P)), and rho c v is the pressure of a sudden stop
-        (Joukowsky 1898); edges and tips bear k times as much.
+        Yielding snow supports (lambda + 2 mu) theta_c exp(xi (1 - J_P)), and rho c v is the pressure of a sudden stop
+        (Joukowsky 1898); the stress at edges and tips is k times as great.
         """
         if self.hardening == 0.0 or impact_speed <= 0.0:
             return 1.0

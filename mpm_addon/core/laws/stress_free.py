@@ -1,6 +1,7 @@
-"""Material without stress: dust and tracers, carried by the material around them, or on their own only by the transfers.
+"""Material without stress: dust and tracers, carried by the material around them.
 
-It stores no F. J is tracked only for the displayed density ratio, within bounds, since nothing restores it.
+On its own it is only affected by gravity, forces, contact and the smoothing of the transfers. It stores no F. J is tracked only for the
+displayed density ratio, within bounds, since nothing restores it.
 """
 
 from dataclasses import dataclass

@@ -39,7 +39,7 @@ class ViscoplasticConstants(NamedTuple):
 
 @generic
 def flow(constants: ViscoplasticConstants, trace: Any, shear: Any, state: Any, dt: Any) -> Any:
-    """Relax the deviator's excess over the yield stress for a time dt; the trace is kept."""
+    """Relax the deviator's excess over the yield stress for a time dt; the trace is unchanged."""
     one = constant(1.0, shear)
     trial = 1.4142135623730951 * constants.mu * shear
     excess = trial - constants.yield_stress
@@ -96,7 +96,7 @@ class Viscoplastic(HenckyLaw):
         100.0,
         unit="Pa",
         minimum=0.0,
-        help="Stress below which the material does not flow, so how high it stands (honey 0, ketchup 30, cream 100, mud 500, concrete 800)",
+        help="Stress below which the material does not flow; higher stands taller (honey 0, ketchup 30, cream 100, mud 500, concrete 800)",
     )
     viscosity: float = parameter(
         10.0, unit="Pa s^n", above=0.0, help="Viscosity once the material flows (ketchup 18, cream 20, mud 40, lava 500)"

@@ -57,7 +57,7 @@ class VonMises(HenckyLaw):
         1.0e6,
         unit="Pa",
         above=0.0,
-        help="Stiffness before the material yields; stiffer keeps its edges and bakes slower (dough 5e4, clay 1.8e6, soft metal 1.6e7)",
+        help="Stiffness before the material yields; higher values keep edges and bake slower (dough 5e4, clay 1.8e6, soft metal 1.6e7)",
     )
     yield_stress: float = parameter(
         1.0e4,

@@ -3,11 +3,11 @@
 tau = -p J I + J eta (L + L^T - 2/d tr(L) I) with Tait's equation of state, p = K/gamma (J^-gamma - 1), or a linear one,
 p = K (1 - J).
 
-A free surface bears no tension: for J > 1 the pressure is zero, unless there is cohesion; then tension grows to `cohesion`
-and stays there. A little of it lets a falling stream taper and break into drops. J must not grow without bound in free spray (which
+A free surface supports no tension: for J > 1 the pressure is zero, unless the water has cohesion; then tension grows to `cohesion`
+and stays there. A little cohesion lets a falling stream taper and break into drops. J must not grow without bound in free spray (which
 would have to be crushed before it pushes back on landing), nor be cut off at 1 (a stretched stream that gathers again would swell).
-So it is bounded by the volume that the grid shows, 1 / fullness, but never below 1. Where space is full, J also follows that volume
-from both sides while water deforms: otherwise errors of J add up, and stirred water stays swollen. The bound, this correction and
+So it is bounded by the volume ratio measured on the grid, 1 / fullness, but never below 1. Where space is full, J also relaxes toward
+that ratio from both sides while water deforms: otherwise errors in J add up and stirred water stays swollen. The bound, this correction and
 the form of cohesion are this project's own.
 """
 
@@ -22,9 +22,9 @@ from .law import FluidLaw
 LEAST_VOLUME_RATIO = 0.1
 GREATEST_VOLUME_RATIO = 10.0
 USUAL_EXPONENT = 7.0
-# J follows the volume that the grid shows at this rate times the rate of strain: what deforms is what J drifts from, and water at rest
-# is left alone. Errors below this share of the standard deviation of fullness are noise. In space that is less full than the first
-# number, drops and spray are no continuous water and cannot be compressed; from the second on, the grid is trusted.
+# J relaxes toward the volume ratio measured on the grid at STRAIN_RATES times the rate of strain: deformation is what makes J drift, so
+# water at rest is left alone. Errors below TOLERANCE standard deviations of the fullness count as noise. Below LEAST_FULLNESS, water is
+# spray, which cannot be compressed; from TRUSTED_FULLNESS on, the measured ratio counts fully.
 STRAIN_RATES = 2.0
 TOLERANCE = 0.5
 LEAST_FULLNESS, TRUSTED_FULLNESS = 0.6, 0.7
@@ -104,7 +104,7 @@ def wave_speed_squared(constants: WaterConstants, volume_ratio: Any, state: Any)
 
 @generic
 def _power(constants: WaterConstants, taut: Any) -> Any:
-    """J^-gamma; the usual power is a product, which has less latency than a logarithm and an exponential."""
+    """J^-gamma; the usual power is a product, with a lower latency than a logarithm and an exponential."""
     if constants.exponent == USUAL_EXPONENT:
         square = taut * taut
         cube = square * taut
@@ -133,7 +133,7 @@ class Water(FluidLaw):
     scalable = ("density", "stiffness", "strength")
     family = "Fluids"
     color = (0.05, 0.25, 0.80, 1.0)
-    finish = Finish(roughness=0.02, transmission=1.0, ior=1.333)
+    finish = Finish(roughness=0.02, transmission=1.0, absorption_depth=0.7, ior=1.333)
     constants_type = WaterConstants
     advance = staticmethod(advance)
     fluid_energy = staticmethod(fluid_energy)
@@ -148,21 +148,21 @@ class Water(FluidLaw):
     )
     equation_of_state: str = parameter(
         "tait",
-        choices={"tait": "Stiffens under compression; suitable for water", "linear": "Pressure grows linearly; gentler on hard impacts"},
-        help="How pressure grows under compression",
+        choices={"tait": "Stiffens under compression; suitable for water", "linear": "Pressure rises linearly; gentler on hard impacts"},
+        help="How pressure rises under compression",
     )
     exponent: float = parameter(
         USUAL_EXPONENT,
         above=1.0,
         maximum=20.0,
-        help="Exponent of Tait's equation of state: how fast the fluid stiffens under compression (water 7)",
+        help="Exponent of Tait's equation of state; higher values stiffen the fluid faster under compression (water 7)",
     )
     viscosity: float = parameter(0.001, unit="Pa s", minimum=0.0, help="Thickness of the fluid (water 0.001, oil 0.1, syrup 2, honey 19)")
     cohesion: float = parameter(
         0.0,
         unit="Pa",
         minimum=0.0,
-        help="Tension that the fluid withstands before it breaks apart; streams taper with a little of it (spray 0, water 30)",
+        help="Tension that the fluid withstands before it breaks apart; a little of it makes streams taper (spray 0, water 30)",
     )
 
     def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":

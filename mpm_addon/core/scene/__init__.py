@@ -1,1 +1,1 @@
-"""Descriptions of scenes, checked when they are made. No files, no numba, no Blender."""
+"""Scene descriptions, checked when they are created. No files, no numba, no Blender."""

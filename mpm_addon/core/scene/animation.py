@@ -20,7 +20,7 @@ class Motion:
     Attributes:
         frames: frame numbers (k,), ascending, possibly fractional.
         matrices: world from local (k, 4, 4) for rigid motion, or None.
-        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None; the mesh then only defines the triangles.
+        vertices: world positions (k, n, 3) of a deforming mesh's vertices, or None; the mesh then only provides the triangles.
     """
 
     frames: Floats
@@ -124,7 +124,7 @@ def check_animation(animation: Animation | None, known: Mapping[str, Parameter],
 
 
 def check_motion_scale(motion: Motion | None, subject: str) -> None:
-    """Refuse poses that stretch a shape, since a signed distance only survives a uniform, constant scale, or are not finite."""
+    """Refuse poses that are not finite, or whose scale is not uniform and constant, so that a signed distance remains one."""
     if motion is None or motion.matrices is None:
         return
     wrong = np.flatnonzero(~np.isfinite(motion.matrices).all(axis=(1, 2)))

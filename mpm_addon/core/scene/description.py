@@ -1,4 +1,4 @@
-"""The description of a scene: frozen dataclasses, checked when they are made. No files, no numba, no Blender.
+"""The description of a scene: frozen dataclasses, checked when they are created. No files, no numba, no Blender.
 
 SI units, Z up. Angles are in degrees, velocities in m/s and degrees/s. Readers of scenes (scene files, Blender) build these, and
 the solver trusts them.
@@ -72,16 +72,16 @@ class Collider:
         maximum=100.0,
         example=DEFAULT_FRICTION,
         is_animatable=True,
-        help="Coulomb friction, for solids and liquids; if not set, solids have 0.5 on Separate (ice 0.05, wood 0.4, rubber 1)",
+        help="Coulomb friction for solids and liquids; if not set, Separate uses 0.5 for solids (ice 0.05, wood 0.4, rubber 1)",
     )
     restitution: float = parameter(
         0.0,
         minimum=0.0,
         maximum=1.0,
-        help="Bounce of dynamic colliders: normal speed after an impact over that before it (clay 0, wood 0.5, rubber ball 0.8)",
+        help="Bounciness of dynamic colliders: ratio of the normal speeds after and before an impact (clay 0, wood 0.5, rubber ball 0.8)",
     )
     enabled: bool = parameter(
-        True, is_animatable=True, help="Enable the collider; keyframe it off to release particles like an opened gate"
+        True, is_animatable=True, help="Enable the collider; keyframe it off to release particles, like opening a gate"
     )
     dynamic: bool = parameter(False, help="Let particles, gravity and other colliders move this collider (a floating box, a stone in mud)")
     density: float = parameter(
@@ -174,17 +174,17 @@ class Scene:
 
     @cached_property
     def prepared(self) -> dict[tuple[int, str], Any]:
-        """What is computed once for an emitter, by its number and a name."""
+        """Results that are computed once per emitter, by its number and their name; see `emitter_shape.prepared`."""
         return {}
 
     @property
     def carried(self) -> dict[str, int]:
-        """The painted values of all emitters that frames contain: name -> components."""
+        """The painted values of all emitters that frames carry: name -> number of components."""
         paintings = [emitter.painting for emitter in self.emitters if emitter.painting is not None]
         return {name: components for painting in paintings for name, components in painting.carried.items()}
 
     def _check_carried(self) -> None:
-        """Check that emitters agree on the components of what they carry. Raises SceneError."""
+        """Check that emitters agree on the number of components of the values they carry. Raises SceneError."""
         carried = self.carried
         for emitter in self.emitters:
             for name, components in ({} if emitter.painting is None else emitter.painting.carried).items():
@@ -211,13 +211,13 @@ class Scene:
 
 
 def _check_first_pose(motion: Motion | None, shape: Any, subject: str) -> None:
-    """Refuse a deforming mesh without area in its first pose, which decides whether it has an inside."""
+    """Refuse a deforming mesh without area in its first pose, which determines whether the mesh has an inside."""
     if motion is not None and motion.vertices is not None:
         replace(shape, vertices=motion.vertices[0]).check(f"{subject}, frame {motion.frames[0]:g}")
 
 
 def _check_factors(emitter: Emitter, material: Material) -> None:
-    """Refuse painted factors that the material's law does not have."""
+    """Refuse painted factors and randomness that the material's law does not support."""
     names = () if emitter.painting is None else emitter.painting.values
     law = type(material.law)
     for name in FACTOR_NAMES:
@@ -228,6 +228,7 @@ def _check_factors(emitter: Emitter, material: Material) -> None:
                 f"remove the attribute, paint one of {known}, or use another law",
                 subject=f'Emitter "{emitter.name}"',
             )
+    emitter.randomness.check_factors(law.scalable, law.name, material.name, f'Emitter "{emitter.name}"')
 
 
 def _check_emission_frames(emitter: Emitter, time: Time) -> None:
@@ -248,7 +249,7 @@ def _check_emission_frames(emitter: Emitter, time: Time) -> None:
 
 
 def _check_flow(emitter: Emitter, solver: Solver, *, has_forces: bool) -> None:
-    """Refuse an inflow that nothing sets in motion: its first particles would block all others."""
+    """Refuse an inflow whose particles nothing sets in motion: the first ones would block all others."""
     axes = np.array([1.0, solver.dimension - 2.0, 1.0])
     moving = ("velocity", "normal_velocity", "angular_velocity")
     if emitter.motion is not None or has_forces or any(emitter.ever(name) for name in moving[1:]):

@@ -11,6 +11,7 @@ from ..errors import SceneError
 from ..parameters import parameter, validate
 from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, check_motion_vertices
 from .painting import Painting
+from .randomness import UNIFORM, Randomness
 from .settings import LAST_FRAME
 
 Floats = NDArray[np.float64]
@@ -48,7 +49,7 @@ class Shape(ABC):
         """Check, after `check`, that the shape has an inside to fill. Raises SceneError naming `subject`."""
 
 
-# Below this thickness an emitter has no inside that deforms [cells].
+# Below this thickness an emitter is too thin to deform [cells].
 THINNEST_EMITTER = 2.0
 # Parameters whose animation makes an inflow unsteady.
 _FLOW_PARAMETERS = ("enabled", "flow_rate", "velocity", "normal_velocity", "angular_velocity")
@@ -75,14 +76,14 @@ class Emitter:
         minimum=-LAST_FRAME,
         maximum=LAST_FRAME,
         example=1,
-        help="First frame of emission; the scene's first frame if not set",
+        help="First frame of emission; if not set, the scene's first frame",
     )
     frame_end: int | None = parameter(
         None,
         minimum=-LAST_FRAME,
         maximum=LAST_FRAME,
         example=48,
-        help="Last frame of emission; the scene's last frame if not set",
+        help="Last frame of emission; if not set, the scene's last frame",
     )
     interval: int = parameter(
         10, unit="frames", minimum=1, maximum=LAST_FRAME, help="Frames between emissions (pelting 5, occasional drops 48)"
@@ -100,7 +101,7 @@ class Emitter:
         maximum=1e9,
         example=0.01,
         is_animatable=True,
-        help="Maximum flow; as much as fits if not set (tap 2e-4, hose 5e-4, fire hose 0.02)",
+        help="Maximum flow rate; if not set, as much as fits (tap 2e-4, hose 5e-4, fire hose 0.02)",
     )
     velocity: tuple[float, float, float] = parameter(
         (0.0, 0.0, 0.0), unit="m/s", is_animatable=True, help="Initial velocity (poured 0.5, thrown 10, shot 50)"
@@ -128,7 +129,7 @@ class Emitter:
         unit="m/s",
         minimum=0.0,
         maximum=1e6,
-        help="Random velocity of each particle, as a standard deviation per axis (smooth jet 0, ragged 0.2, spray 1)",
+        help="Standard deviation of each particle's random velocity along each axis (smooth jet 0, ragged 0.2, spray 1)",
     )
     particles_per_cell: float | None = parameter(
         None,
@@ -142,13 +143,13 @@ class Emitter:
         minimum=1,
         maximum=2**31 - 1,
         example=100000,
-        help="Exact number of particles, whatever the object's size (draft 20,000, fine 1,000,000)",
+        help="Exact number of particles, regardless of the object's size (draft 20,000, fine 1,000,000)",
     )
     sampling: str = parameter(
         "poisson",
         choices={
             "poisson": "Evenly spaced without a pattern; best for rendering",
-            "lattice": "In regular rows and columns, which may be visible; for tests",
+            "lattice": "Regular rows and columns, which may be visible; for tests",
             "random": "Uniformly random; leaves clumps and gaps",
         },
         help="Initial arrangement of the particles",
@@ -156,7 +157,8 @@ class Emitter:
     mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density (2 is twice as heavy)")
     stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness (0.5 is half as stiff)")
     body: str = parameter(
-        "", help="Emitters with the same name are one piece. Without a name, liquids, sand and pastes mix; others only touch"
+        "",
+        help="Emitters with the same name form one piece. Without a name, liquids, sand and pastes mix, while other materials only touch",
     )
     color: tuple[float, float, float, float] = parameter(
         (1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Color of the particles in the viewport and in renders"
@@ -181,11 +183,12 @@ class Emitter:
         minimum=0.0,
         maximum=10.0,
         is_animatable=True,
-        help="Damping of the pin's spring (swings long 0.1, no overshoot 1)",
+        help="Damping of the pin (keeps swinging 0.1, no overshoot 1)",
     )
     motion: Motion | None = None
     animation: Animation | None = None
     painting: Painting | None = None
+    randomness: Randomness = UNIFORM
 
     def __post_init__(self) -> None:
         subject = f'Emitter "{self.name}"'
@@ -202,6 +205,7 @@ class Emitter:
             self.shape.check_inside(subject)
         elif self.shape.kind == "points":
             raise SceneError("points have no surface", 'use source "volume"', subject=subject)
+        self.randomness.check(subject)
         if self.painting is not None:
             self.painting.check(*_point_counts(self.shape, subject), subject)
         if self.mode == "inflow" and self.shape.kind == "points":

@@ -28,14 +28,14 @@ class Force:
         is_animatable=True,
         help="Acceleration at the center, or stiffness of a harmonic field [1/s^2]; a negative point force attracts (not used by drag)",
     )
-    shape: str = parameter(
-        "point", choices=FORCE_SHAPES, help="Where distances are measured from: a point, the z axis, or the plane across that axis"
-    )
+    shape: str = parameter("point", choices=FORCE_SHAPES, help="Origin of distances: a point, the z axis, or the plane perpendicular to it")
     center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Position of the field")
     direction: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 1.0), help="Z axis of the field: the direction of wind, the axis of a vortex"
+        (0.0, 0.0, 1.0), help="Z axis of the field: the direction of wind or the axis of a vortex"
     )
-    falloff: float = parameter(0.0, minimum=-3.0, maximum=10.0, help="Power of the decrease with distance; negative values increase")
+    falloff: float = parameter(
+        0.0, minimum=-3.0, maximum=10.0, help="Power of the decrease with distance; negative values increase the force"
+    )
     falloff_shape: str = parameter(
         "sphere", choices=FALLOFF_SHAPES, help="How distance is measured: from the center, along and from the axis, or in a cone"
     )
@@ -48,7 +48,7 @@ class Force:
         above=0.0,
         example=1.0,
         is_animatable=True,
-        help="Distance beyond which the force has no effect; unlimited if not set",
+        help="Distance beyond which the force has no effect; if not set, unlimited",
     )
     radial_falloff: float = parameter(0.0, minimum=-3.0, maximum=10.0, help="Power of the decrease away from the axis, for tube and cone")
     radial_min: float = parameter(
@@ -58,10 +58,10 @@ class Force:
         None,
         above=0.0,
         example=1.0,
-        help="Distance from the axis [m], or angle of a cone [degrees], beyond which the force has no effect; unlimited if not set",
+        help="Distance from the axis [m], or angle of a cone [degrees], beyond which the force has no effect; if not set, unlimited",
     )
     side: str = parameter(
-        "both", choices=("both", "positive", "negative"), help="Sides of the plane across the z axis on which the force acts"
+        "both", choices=("both", "positive", "negative"), help="Sides of the plane perpendicular to the z axis on which the force acts"
     )
     flow: float = parameter(
         0.0, unit="1/s", minimum=0.0, maximum=1e4, is_animatable=True, help="How strongly the field slows particles down"

@@ -1,12 +1,14 @@
-"""Which particles form a body: the pieces that emitters belong to, and painted factors, rounded to a few levels.
+"""Bodies and pieces: which particles share a velocity field, and painted factors and noise rounded to a few levels.
 
-Each combination of factors is a separate body.
+A *piece* is the particles of one or more emitters that share a velocity field (see `piece_of`); different pieces touch each other by
+contact. Within a piece, each material and each combination of factors is a separate body.
 
 The emitters of a material share the levels of a factor, between the least and the greatest painted value: in geometric steps, or in
-linear ones if 0 is painted. A material has at most 64 painted bodies.
+linear ones if 0 is painted. The noise of their randomness has levels as well, in linear steps. A material has at most 64 such bodies.
 """
 
 import itertools
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -15,16 +17,21 @@ from numpy.typing import NDArray
 
 from .description import Scene
 from .painting import FACTOR_NAMES
+from .randomness import LARGEST_NOISE
 
 Floats = NDArray[np.float64]
 
 MOST_BODIES = 64
-# levels per factor, by the number of factors painted on an emitter
-MOST_LEVELS = {1: 16, 2: 8, 3: 4, 4: 2}
+# levels per factor, by the number of factors painted on an emitter; noise counts as one more
+MOST_LEVELS = {1: 16, 2: 8, 3: 4, 4: 2, 5: 2}
+# the name of the noise among the levels
+NOISE = "noise"
+# with 16, a snowball breaks into the same pieces and takes 1.4 times as long
+MOST_NOISE_LEVELS = 8
 
 
 class Factors(NamedTuple):
-    """The factors of an emitter and its painting on a material's parameters, in the order of `FACTOR_NAMES`."""
+    """The factors of an emitter, its painting and its randomness on a material's parameters, in the order of `FACTOR_NAMES`."""
 
     density: float = 1.0
     stiffness: float = 1.0
@@ -39,29 +46,42 @@ def painted_factors(scene: Scene, index: int) -> dict[str, Floats]:
 
 
 def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
-    """The levels of each painted factor of a material, ascending."""
-    painted = [painted_factors(scene, index) for index, emitter in enumerate(scene.emitters) if emitter.material == material]
+    """The levels of each painted factor of a material, and of its noise under `NOISE`, ascending."""
+    of_material = [(index, emitter) for index, emitter in enumerate(scene.emitters) if emitter.material == material]
+    painted = [painted_factors(scene, index) for index, _ in of_material]
     ranges: dict[str, tuple[float, float]] = {}
     for name in FACTOR_NAMES:
         values = [each[name] for each in painted if name in each]
         if values:
             ranges[name] = min(float(each.min()) for each in values), max(float(each.max()) for each in values)
+    if any(emitter.randomness.amounts for _, emitter in of_material):
+        ranges[NOISE] = -LARGEST_NOISE, LARGEST_NOISE
     if not ranges:
         return {}
-    count = MOST_LEVELS[max(len(each) for each in painted)]
-    levels = {name: _steps(low, high, count) for name, (low, high) in ranges.items()}
-    while count > 1 and len(_painted_bodies(scene, material, levels)) > MOST_BODIES:
+    most = max(len(each) + bool(emitter.randomness.amounts) for each, (_, emitter) in zip(painted, of_material, strict=True))
+    count = MOST_LEVELS[most]
+    levels = _levels(ranges, count)
+    while count > 1 and len(_varied_bodies(scene, material, levels)) > MOST_BODIES:
         count -= 1
-        levels = {name: _steps(low, high, count) for name, (low, high) in ranges.items()}
+        levels = _levels(ranges, count)
     return levels
 
 
 def combinations_of(scene: Scene, index: int, levels: Mapping[str, Floats]) -> list[Factors]:
-    """All combinations of factors that an emitter's particles may have: its own times the painted ones."""
+    """All combinations of factors that an emitter's particles may have: its own factors times the painted ones times those of the noise.
+
+    The levels of noise vary fastest, then those of the last painted factor.
+    """
     emitter = scene.emitters[index]
     own = Factors(density=emitter.mass_scale, stiffness=emitter.stiffness_scale)
-    choices = [levels[name] if name in painted_factors(scene, index) else [1.0] for name in FACTOR_NAMES]
-    return [Factors(*(a * float(b) for a, b in zip(own, chosen, strict=True))) for chosen in itertools.product(*choices)]
+    painted, amounts = painted_factors(scene, index), emitter.randomness.amounts
+    choices = [levels[name] if name in painted else [1.0] for name in FACTOR_NAMES]
+    choices.append(levels[NOISE] if amounts else [0.0])
+    combinations = []
+    for *chosen, deviation in itertools.product(*choices):
+        random = (math.exp(amounts[name] * deviation) if name in amounts else 1.0 for name in FACTOR_NAMES)
+        combinations.append(Factors(*(a * float(b) * c for a, b, c in zip(own, chosen, random, strict=True))))
+    return combinations
 
 
 def rounded(levels: Floats, values: Floats) -> NDArray[np.int64]:
@@ -70,9 +90,19 @@ def rounded(levels: Floats, values: Floats) -> NDArray[np.int64]:
     return np.searchsorted(middles, values)
 
 
-def _painted_bodies(scene: Scene, material: str, levels: Mapping[str, Floats]) -> set[Factors]:
-    painted = (n for n, emitter in enumerate(scene.emitters) if emitter.material == material and painted_factors(scene, n))
-    return {factors for index in painted for factors in combinations_of(scene, index, levels)}
+def _varied_bodies(scene: Scene, material: str, levels: Mapping[str, Floats]) -> set[Factors]:
+    varied = (
+        index
+        for index, emitter in enumerate(scene.emitters)
+        if emitter.material == material and (painted_factors(scene, index) or emitter.randomness.amounts)
+    )
+    return {factors for index in varied for factors in combinations_of(scene, index, levels)}
+
+
+def _levels(ranges: Mapping[str, tuple[float, float]], count: int) -> dict[str, Floats]:
+    """At most `count` levels of each range."""
+    counts = {name: min(count, MOST_NOISE_LEVELS) if name == NOISE else count for name in ranges}
+    return {name: _steps(low, high, counts[name]) for name, (low, high) in ranges.items()}
 
 
 def _steps(low: float, high: float, count: int) -> Floats:
@@ -84,6 +114,6 @@ def _steps(low: float, high: float, count: int) -> Floats:
 
 
 def piece_of(scene: Scene, index: int) -> str | int:
-    """What an emitter's particles belong to: the `body` that it names, or else the emitter itself; "" for all whose material mixes."""
+    """The piece of an emitter's particles: the `body` that it names, else "" if its material mixes, else the emitter's number."""
     emitter = scene.emitters[index]
     return emitter.body or ("" if scene.materials[emitter.material].law.mixes else index)

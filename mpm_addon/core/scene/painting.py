@@ -1,6 +1,6 @@
 """Values painted on an emitter's shape: per vertex or corner of a mesh, or per point of a cloud. Plain numpy.
 
-Some names affect the simulation (`ACTING`); values of any other name are only passed on to frames.
+Some names affect the simulation (`ACTING`); values with any other name are only passed on to frames.
 """
 
 import re
@@ -20,7 +20,7 @@ LARGEST_COMPONENT_COUNT = 4
 
 
 class Range(NamedTuple):
-    """The allowed values of a painted factor, both included, and what it does."""
+    """The allowed values of a painted factor, both limits included, and its effect."""
 
     minimum: float
     maximum: float
@@ -35,7 +35,7 @@ ACTING: Mapping[str, Range] = {
     "goal": Range(0.0, 1.0, "scales the pin strength"),
 }
 
-# factors that make separate bodies
+# factors whose levels form separate bodies
 FACTOR_NAMES = ("density", "stiffness", "friction", "strength")
 
 # names with another meaning in frame files and exports
@@ -116,7 +116,9 @@ class Painting:
             limits = ACTING[name]
             if values[0].size != (3 if is_corner else 1):
                 raise SceneError(
-                    f'the painted attribute "{name}" has {values.shape[-1]} components', "a factor has one: use one", subject=subject
+                    f'the painted attribute "{name}" has {values.shape[-1]} components',
+                    "use one component, as for any factor",
+                    subject=subject,
                 )
             if values.min() < limits.minimum or values.max() > limits.maximum:
                 worst = values.min() if values.min() < limits.minimum else values.max()

@@ -15,7 +15,7 @@ SURFACE_HELP = {
     "sticky": "Particles stick where they touch, but a hard impact rebounds (mud on a boot, paint on a wall)",
     "separate": "Particles slide along the surface and can leave it; suitable for most colliders",
 }
-# what solids feel of a surface that they can leave, unless its friction is given
+# friction of solids on a surface that they can leave, unless it is given
 DEFAULT_FRICTION = 0.5
 SIDES = ("x_min", "x_max", "y_min", "y_max", "z_min", "z_max")
 
@@ -37,7 +37,7 @@ class Time:
         0,
         minimum=0,
         maximum=99,
-        help="Extra states cached between frames, for smooth slow motion and motion blur; each adds to the cache (usually 0; 3 for fast "
+        help="Extra states cached between frames, for smooth slow motion and motion blur; each enlarges the cache (usually 0; 3 for fast "
         "spins)",
     )
 
@@ -124,7 +124,7 @@ class Solver:
         above=0.0,
         example=10.0,
         is_animatable=True,
-        help="Maximum speed of particles, which tames splashes and shortens bakes (tabletop 10, landscape 50)",
+        help="Maximum speed of particles, which tames splashes and speeds up bakes (tabletop 10, landscape 50)",
     )
     gravity: tuple[float, float, float] = parameter(
         (0.0, 0.0, -9.81), unit="m/s^2", is_animatable=True, help="Direction and strength of gravity (Earth -9.81 along Z, Moon -1.62)"
@@ -138,7 +138,7 @@ class Solver:
 
 @dataclass(frozen=True)
 class CacheSettings:
-    """What a bake stores. Has no effect on the motion."""
+    """The data that a bake stores. These settings have no effect on the motion."""
 
     precision: str = parameter(
         "compact",
@@ -148,12 +148,12 @@ class CacheSettings:
         },
         help="Precision of the cached frames",
     )
-    velocity: bool = parameter(True, help="Cache velocities, which motion blur, slow motion and coloring by speed need")
+    velocity: bool = parameter(True, help="Cache velocities, needed for motion blur, slow motion and coloring by speed")
     volume_ratio: bool = parameter(True, help="Cache the volume ratio for colors and shaders (1 is undeformed)")
     density_ratio: bool = parameter(False, help="Cache the density relative to the rest density for shaders (about 0.5 at a free surface)")
-    stress: bool = parameter(True, help="Cache the von Mises stress in Pa, for colors and shaders")
+    stress: bool = parameter(True, help="Cache the von Mises stress in Pa for colors and shaders")
     rotation: bool = parameter(True, help="Cache the rotation of particles, for tumbling grains and chips")
-    stretch: bool = parameter(False, help="Cache how far particles are stretched along each axis, for grains and chips")
+    stretch: bool = parameter(False, help="Cache the stretch of particles along each axis, for grains and chips")
     rest_position: bool = parameter(True, help="Cache the rest position of particles, for textures that stick to them")
     checkpoint_interval: int = parameter(
         10,
@@ -166,7 +166,7 @@ class CacheSettings:
         8,
         minimum=1,
         maximum=100000,
-        help="Number of checkpoints to keep, of about 100 bytes per particle each; older ones are thinned out",
+        help="Maximum number of checkpoints, each of about 100 bytes per particle; older ones are thinned out",
     )
     size_limit: float | None = parameter(
         None, unit="GB", above=0.0, example=100.0, help="Cache size at which the bake stops; it can be resumed"
@@ -193,7 +193,7 @@ class Side:
         minimum=0.0,
         maximum=100.0,
         example=DEFAULT_FRICTION,
-        help="Friction of this side, for solids and liquids; if not set, solids have 0.5 on Separate (ice 0.05, wood 0.4, rubber 1)",
+        help="Friction of this side for solids and liquids; if not set, Separate uses 0.5 for solids (ice 0.05, wood 0.4, rubber 1)",
     )
 
     def __post_init__(self) -> None:

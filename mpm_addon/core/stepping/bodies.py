@@ -1,4 +1,4 @@
-"""Bodies: particles of one piece that share one law with one set of constants; a piece that is scaled or painted has more than one."""
+"""Bodies: the particles of one piece that share one law with one set of constants. Scaled or painted pieces have several bodies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,16 +17,16 @@ from ..transfer.rows import row_count, state_rows
 
 @dataclass(frozen=True)
 class Body:
-    """What the kernels need to know about a body's particles.
+    """A body, with the constants that kernels need.
 
     Attributes:
         name: the material's name, for messages.
-        law: the law, with all factors but the stiffness's in its parameters.
+        law: the law, with all factors except that on the stiffness applied to its parameters.
         constants: the law's constants for the kernels.
         material_index: number of the material in the scene.
-        factors: what emitters and painting multiply the material's parameters by.
+        factors: the factors on the material's parameters from the emitter and its painting.
         dimension: 3, or 2 for plane strain.
-        piece: what moves with one velocity where it meets others: see `levels.piece_of`.
+        piece: the piece that the body belongs to, see `levels.piece_of`; a piece has one velocity field.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Body:
 
 
 def bodies_of(scene: Scene) -> list[Body]:
-    """One body for each piece, material and set of factors from emitters and their painting; those of one piece follow one another."""
+    """One body for each piece, material and set of factors from emitters and their painting; the bodies of a piece are consecutive."""
     levels = {name: levels_of(scene, name) for name in {emitter.material for emitter in scene.emitters}}
     pieces = [piece_of(scene, index) for index in range(len(scene.emitters))]
     # a dictionary preserves the order, a set would not
@@ -92,12 +92,12 @@ def bodies_of(scene: Scene) -> list[Body]:
 
 
 def row_count_of(bodies: Sequence[Body]) -> int:
-    """The rows of the table of these bodies' particles."""
+    """The number of rows in the table of these bodies' particles."""
     return row_count(max((len(body.law.state_names) for body in bodies), default=0), is_fluid=all(body.is_fluid for body in bodies))
 
 
 def fields_of(bodies: Sequence[Body]) -> tuple[range, ...]:
-    """The bodies of each piece, in groups of consecutive numbers: they share a velocity at a node (see `transfer.fields`)."""
+    """The consecutive body numbers of each piece, whose bodies share a velocity field (see `transfer.fields`)."""
     pieces = [body.piece for body in bodies]
     starts = [number for number, piece in enumerate(pieces) if number == 0 or piece != pieces[number - 1]]
     return tuple(range(*ends) for ends in zip(starts, [*starts[1:], len(bodies)], strict=True))
@@ -110,5 +110,5 @@ def body_numbers(bodies: Sequence[Body], piece: str | int, material_index: int, 
 
 
 def renumbered(before: Sequence[Body], after: Sequence[Body]) -> NDArray[np.int64]:
-    """The number among `after` of each body of `before`, a scene that it continues, shape (len(before),)."""
+    """The number among the bodies `after` of each body `before`, those of the scene that is continued, shape (len(before),)."""
     return np.array([body_numbers(after, body.piece, body.material_index, [body.factors])[0] for body in before], np.int64)

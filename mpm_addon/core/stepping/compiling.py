@@ -1,6 +1,6 @@
-"""Kernels made ready before they are called: loaded if they are stored, else compiled, in several processes at once.
+"""Preparing kernels before they are called: stored ones are loaded, others are compiled in several processes at once.
 
-`python -m mpm_addon.core.stepping.compiling` is such a process: it reads one kernel per line and answers when that one is stored.
+`python -m mpm_addon.core.stepping.compiling` is such a process: it reads one kernel per line and answers once that is stored.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ def stored_name(unit: Unit) -> str:
 
 
 def missing_of(units: Sequence[Unit]) -> list[Unit]:
-    """The units that have to be compiled."""
+    """The units that are not stored and must be compiled."""
     return [unit for unit in units if not store().has(stored_name(unit))]
 
 
@@ -49,16 +49,16 @@ def make_ready(units: Sequence[Unit], processes: int, report: Report) -> None:
     """Load units, after compiling the missing ones in several processes.
 
     Args:
-        units: what will be called.
+        units: the units that will be called.
         processes: maximum number of processes that compile at once.
-        report: called when a kernel is done, and often while one is compiled; may raise, which ends the processes.
+        report: called when a kernel is done, and often while kernels are compiled; may raise, which ends the processes.
     """
     missing = missing_of(units)
     if missing:
         report(0, len(missing))
         if processes > 1 and len(missing) >= _LEAST_FOR_PROCESSES:
             _compile_apart(missing, min(processes, len(missing)), report)
-        # what a process could not store is compiled here
+        # units that a process could not store are compiled here
         rest = missing_of(missing)
         for number, unit in enumerate(rest):
             report(len(missing) - len(rest) + number, len(missing))
@@ -105,7 +105,7 @@ def kernel_problems() -> list[SceneWarning]:
 
 
 def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
-    """Compile and store units in other processes; if one ends early, its unit is left to the caller."""
+    """Compile and store units in other processes; a unit whose process ends early is left to the caller."""
     waiting, done = deque(units), []
     with contextlib.ExitStack() as stack:
         try:
@@ -124,7 +124,7 @@ def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
 
 @contextlib.contextmanager
 def _compiler() -> Iterator["subprocess.Popen[str]"]:
-    """A process that compiles; killed at the end."""
+    """A compiling process, killed when the context ends."""
     path = os.pathsep.join([str(CORE.parent.parent), *(entry for entry in sys.path if entry)])
     # one thread each, because there are as many processes as cores
     environment = {**os.environ, "PYTHONPATH": path, "NUMBA_NUM_THREADS": "1"}

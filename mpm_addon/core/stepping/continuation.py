@@ -6,10 +6,10 @@ from .bodies import bodies_of, row_count_of
 
 
 def refuse_another_state(before: Scene, after: Scene) -> None:
-    """Check that the particles of one scene mean the same in another.
+    """Check that a checkpoint of the scene `before` can be continued with the scene `after`.
 
-    Laws' parameters except the density, forces, colliders that are not dynamic, the domain, the length of substeps and later
-    emission may differ, and emitters and materials may be added. The numbering, units and materials of the particles may not.
+    Parameters of laws except the density, forces, colliders that are not dynamic, the domain, the substep length and later
+    emission may differ, and emitters and materials may be added. The numbering, units and materials of particles must not change.
 
     Raises:
         SceneError: for the first difference that is not allowed, with both values.
@@ -27,12 +27,12 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         _compare(f"Emitter {number + 1}: name", emitter.name, now)
         _compare(f'Emitter "{emitter.name}": material', emitter.material, after.emitters[number].material)
         _compare(f'Emitter "{emitter.name}": body', emitter.body or "none", after.emitters[number].body or "none")
-        # frames refer to the material of a particle by number
+        # frames store the number of a particle's material
         numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
         _compare(f'Material "{emitter.material}": position in the list', *numbers)
         _compare(f'Emitter "{emitter.name}": pinning', emitter.has_pins, after.emitters[number].has_pins)
         if emitter.has_pins:
-            # pinned particles store the triangle that carries them
+            # pinned particles store the vertices of the triangle that they follow
             counts = [_moving_vertices(scene.emitters[number]) for scene in (before, after)]
             _compare(f'Emitter "{emitter.name}": vertices of its motion', *counts)
     _compare("Emitters: painted attributes", before.carried, after.carried)

@@ -1,7 +1,7 @@
-"""Particles that are crushed: packed far more densely than any material is, because colliders have closed on them.
+"""Crushed particles: packed far more densely than any material allows, because colliders have closed on them.
 
-A law does not notice: where two colliders overlap, its deformation is what their contacts make of it, so J may say anything. The mass on
-the grid tells.
+J does not show this: where two colliders overlap, the deformation of a particle follows from their contradicting contacts, so J can take
+any value. The mass on the grid is reliable.
 """
 
 import numpy as np
@@ -11,17 +11,17 @@ from ..messages import SceneWarning
 from ..particles import Frame
 from ..scene.description import Scene
 
-# Density over rest density from which a particle counts as crushed: packed snow reaches 1.7. A slab of four cells between two colliders
-# that have met reaches 2 to 3, one of eight cells 4.
+# Density over rest density from which a particle counts as crushed. Packed snow reaches 1.7; between two colliders that have closed, a
+# slab of four cells reaches 2 to 3 and one of eight cells 4.
 CRUSHED = 2.0
 # Largest share of an emitter's particles without a warning.
 LARGEST_SHARE = 0.01
 
 
 def find_crushed(scene: Scene, density_ratio: NDArray[np.floating], emitter_index: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Which particles (n,) are crushed: density_ratio (n,) times their rest density exceeds `CRUSHED` times that of the densest material.
+    """Whether particles (n,) are crushed: density_ratio (n,) times rest density exceeds `CRUSHED` times that of the densest material.
 
-    Where density is painted, those of an emitter count as its lightest. Dust without stress may pass through itself, so it never counts.
+    If density is painted on an emitter, its least value counts for all its particles. Dust may overlap itself, so it is never crushed.
     """
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
     density = np.array([law.density * emitter.mass_scale for law, emitter in zip(laws, scene.emitters, strict=True)])
@@ -33,7 +33,7 @@ def find_crushed(scene: Scene, density_ratio: NDArray[np.floating], emitter_inde
 
 
 def crushing_of(frame: Frame, scene: Scene) -> SceneWarning | None:
-    """A warning of the emitter with the largest share of crushed particles in a frame, if that is more than `LARGEST_SHARE`."""
+    """A warning about the emitter with the largest share of crushed particles in a frame, if that exceeds `LARGEST_SHARE`."""
     if not frame.statistics.crushed:
         return None
     emitter = frame.attribute("emitter_index")
@@ -48,5 +48,5 @@ def crushing_of(frame: Frame, scene: Scene) -> SceneWarning | None:
         f'Emitter "{scene.emitters[worst].name}"',
         f"{share[worst]:.0%} of its particles are crushed at frame {frame.number}: packed more than {CRUSHED:g} times as densely "
         "as at rest",
-        "leave more room between the colliders that close on it; its motion is wrong from here on",
+        "leave more room between the colliders that close on it; its motion is incorrect from here on",
     )

@@ -1,4 +1,4 @@
-"""Which particles caused an instability that no shorter substep could fix, and what to change. Runs once, after the simulation stops."""
+"""Diagnosis of an instability that no shorter substep could fix: the particles at fault and what to change. Runs once, at the end."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,20 @@ from .stepper import LARGEST_GRADIENT_STEP, Stepper
 from .time_step import StepControl
 
 Mask = NDArray[np.bool_]
-# what is wrong, the slots of the particles, ascending, and the slot where it began, if any
+# what is wrong, the slots of the particles, ascending, and a slot whose material is to be named, if any
 Blame = tuple[Kind, NDArray[np.int64], int | None]
 
-# found by a sort: particles beyond the neighbors of their block
+# found when particles are sorted: some lie beyond the neighbors of their block
 STRAYED = Trouble(Kind.RUNAWAY, "Material")
 
 
 def examined(
     trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float
 ) -> tuple[Trouble, NDArray[np.int32], NDArray[np.float32]]:
-    """Find the particles at fault right after a substep of dt [s] that cannot be shortened, and return the store to its last sort.
+    """Find the particles at fault right after a substep of dt [s] that cannot be shortened, and restore the store's last sort.
 
     Returns:
-        The trouble, with the material where it began; the ids of the particles, ascending; and their positions after the sort
+        The trouble, with the material of one of the particles; the ids of the particles, ascending; and their positions at the sort
         [m], shape (n, 3).
     """
     kind, slots, worst = _strays(store) if trouble is STRAYED else _blamed(trouble, stepper, store, bodies, dt)
@@ -43,7 +43,7 @@ def examined(
 
 
 def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float) -> Blame:
-    """The particles that a substep found in trouble; the table is overwritten."""
+    """The particles that caused a substep's trouble; the table is overwritten."""
     if trouble.kind is Kind.NOT_FINITE:
         its = _slots_of(store, trouble.body)
         found = _not_finite(store, bodies, its)
@@ -55,7 +55,7 @@ def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: li
         found = _inverted(store, bodies)
         if found.any():
             return _all_of(trouble.kind, found)
-    # a body that is swept along by another may have been checked first
+    # a body that another one accelerates may have been checked first
     stepper.gather()
     table = _table(store)
     if trouble.kind is Kind.INVERTED:
@@ -69,7 +69,7 @@ def _table(store: ParticleStore) -> NDArray[np.float64]:
 
 
 def _slots_of(store: ParticleStore, body: int | None) -> Mask:
-    """Which slots hold a particle of one body, or of any."""
+    """Whether each slot holds a particle of one body, or of any if `body` is None."""
     if body is None:
         return store.live
     runs = np.arange(len(store.layout.first) - 1) % store.body_count == body
@@ -89,7 +89,7 @@ def _beyond(kind: Kind, values: NDArray[np.float64], limit: float, its: Mask) ->
 
 
 def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
-    """Which particles have values, or a stress, that are not finite."""
+    """Whether each particle has values that are not finite, or gets them when its stress is computed."""
     found = its & ~np.isfinite(_table(store)).all(axis=0)
     if found.any():
         return found
@@ -106,7 +106,7 @@ def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
 
 
 def _inverted(store: ParticleStore, bodies: list[Body]) -> Mask:
-    """Which particles have a J for which their law is undefined."""
+    """Whether each particle has a J for which its law is undefined."""
     found = np.zeros(store.layout.slot_count, np.bool_)
     if store.row_count == FLUID_ROW_COUNT:
         return found
@@ -118,7 +118,7 @@ def _inverted(store: ParticleStore, bodies: list[Body]) -> Mask:
 
 
 def _strays(store: ParticleStore) -> Blame:
-    """What prevents a sort: particles whose positions are not finite, or too far from their blocks."""
+    """The particles that prevent a sort: their positions are not finite, or too far from their blocks."""
     position = _table(store)[POSITION : POSITION + 3]
     is_nowhere = store.live & ~np.isfinite(position).all(axis=0)
     if is_nowhere.any():
@@ -128,7 +128,7 @@ def _strays(store: ParticleStore) -> Blame:
 
 
 def advice(trouble: Trouble, scene: Scene, bodies: list[Body], control: StepControl) -> str:
-    """What to change, as a clause."""
+    """Advice on what to change, as a clause."""
     solver = scene.solver
     wave = control.base.wave
     law = bodies[trouble.body].law if trouble.body is not None else None

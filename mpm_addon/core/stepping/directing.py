@@ -1,4 +1,4 @@
-"""What changes over time from outside: gravity, force fields, the speed limit, and the materials' parameters."""
+"""External influences that change over time: gravity, force fields, the speed limit and the materials' parameters."""
 
 import math
 from dataclasses import replace
@@ -37,9 +37,11 @@ class Director:
         self._is_flip = scene.solver.transfer == "flip"
         animations = [material.animation for material in scene.materials.values()]
         laws = [material.law for material in scene.materials.values()]
-        courses = ((number, body, animations[body.material_index]) for number, body in enumerate(bodies))
+        animated = ((number, body, animations[body.material_index]) for number, body in enumerate(bodies))
         self._animated = {
-            number: _Course(body, laws[body.material_index], animation) for number, body, animation in courses if animation is not None
+            number: _AnimatedBody(body, laws[body.material_index], animation)
+            for number, body, animation in animated
+            if animation is not None
         }
         self._max_speed: float | None = None
         self._stiffening = 1.0
@@ -47,18 +49,18 @@ class Director:
         self.move_to(float(scene.time.frame_start))
 
     def begin_frame(self, frame: float) -> None:
-        """Prepare for a frame; nothing here depends on how earlier frames were computed."""
-        for course in self._animated.values():
-            course.begin(frame)
+        """Prepare for a frame, independently of how earlier frames were computed."""
+        for animated in self._animated.values():
+            animated.begin(frame)
 
     def move_to(self, frame: float) -> None:
         """Set the values for a moment, in frames."""
         if self._solver.animation is not None:
             self._set_solver(frame)
         self._stiffening = 1.0
-        for number, course in self._animated.items():
-            self._stiffening = max(self._stiffening, course.stiffening(frame))
-            self._bodies[number] = course.body_at(frame)
+        for number, animated in self._animated.items():
+            self._stiffening = max(self._stiffening, animated.stiffening(frame))
+            self._bodies[number] = animated.body_at(frame)
         self.forces.move_to(frame)
 
     def _set_solver(self, frame: float) -> None:
@@ -72,16 +74,16 @@ class Director:
 
     def save(self) -> None:
         """Save the state at a sort, for `restore`."""
-        for course in self._animated.values():
-            course.save()
+        for animated in self._animated.values():
+            animated.save()
 
     def restore(self) -> None:
         """Return to the state that was saved last."""
-        for course in self._animated.values():
-            course.restore()
+        for animated in self._animated.values():
+            animated.restore()
 
     def drive(self, frame: float) -> Drive:
-        """What limits the substeps until the frame after a moment."""
+        """The external limits on the substeps from a moment to the next frame."""
         ahead = value_at(self._solver, "gravity", math.floor(frame) + 1.0)
         gravity = max(math.hypot(*self.gravity[:3]), math.hypot(*ahead))
         return Drive(gravity + self.forces.acceleration, self.forces.frequency, self._stiffening)
@@ -89,28 +91,28 @@ class Director:
     def push(self, dt: float) -> None:
         """Apply the force fields to the nodes for a substep [s]."""
         self.forces.apply(self._store, dt)
-        for course in self._animated.values():
-            course.settle()
+        for animated in self._animated.values():
+            animated.settle()
 
     def limit_nodes(self) -> None:
-        """Limit the speed of the nodes, and so of all motion."""
+        """Limit the speed of the nodes and therefore of the particles."""
         if self._max_speed is not None:
             limit_nodes(self._store.nodes, self._store.layout.node_count, self._max_speed)
 
     def limit_particles(self) -> None:
-        """Limit the velocities that FLIP carries between substeps; other transfers average the nodes' velocities."""
+        """Limit the velocities that particles keep with FLIP; with other transfers they are means of the nodes' velocities."""
         if self._max_speed is not None and self._is_flip:
             limit_particles(self._store.table, VELOCITY, self._store.layout.slot_count, self._max_speed)
 
 
-class _Course:
+class _AnimatedBody:
     """A body with an animated material."""
 
     def __init__(self, body: Body, law: Law, animation: Animation) -> None:
         self._body = body
         self._law = law
         self._animation = animation
-        # wave speeds in undeformed material: when the speeds of the current state were measured, and now
+        # wave speeds in undeformed material: when the control's speeds were measured, and at the current moment
         self._speed = 0.0
         self._speed_now = 0.0
         self._saved = 0.0
@@ -126,7 +128,7 @@ class _Course:
         return replace(law, density=self._body.law.density)
 
     def begin(self, frame: float) -> None:
-        # the last substep before the frame was somewhere between it and the previous frame
+        # the speeds were measured at an unknown moment between the previous frame and this one
         self._speed = min(self._wave_speed(frame - 1.0), self._wave_speed(frame))
         self.save()
 

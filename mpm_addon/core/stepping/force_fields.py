@@ -16,7 +16,7 @@ from .forces import FIELD_SIZE, apply_forces, forces_at, greatest_force
 
 Floats = NDArray[np.float64]
 SIDES = ("both", "positive", "negative")
-# the settings of a force in a field's row, after its kind, its place and its direction
+# the settings of a force in the row of a field, after its kind, its position and its direction
 _NUMBERS = (
     *("strength", "falloff", "min_distance", "radius", "radial_falloff", "radial_min", "radial_max"),
     *("flow", "noise", "seed", "size", "linear_drag", "quadratic_drag", "rest_length", "damping"),
@@ -39,7 +39,7 @@ class ForceFields:
         self._is_plane = scene.solver.dimension == 2
         self._rows = np.zeros((0, FIELD_SIZE))
         self._frame = 0
-        # fields that neither move nor change are evaluated once
+        # rows of fields that neither move nor change are computed once
         self._is_known = False
         self._extremes = np.zeros(PIECE_COUNT)
 
@@ -55,7 +55,7 @@ class ForceFields:
         self.frequency = math.sqrt(sum(stiffness))
 
     def survey(self, store: ParticleStore) -> None:
-        """Measure how strong the fields are around the particles, before the nodes have velocities."""
+        """Measure the strength of the fields around the particles, before the nodes have velocities."""
         self.acceleration = 0.0
         if len(self._rows):
             block_nodes = store.nodes.shape[1] // 4

@@ -1,7 +1,7 @@
 """Force fields at the grid's nodes, with the effect of Blender's fields on particles of 1 kg, and the speed limit.
 
 A field is a row of numbers (see `FIELD_SIZE`). Its effect at a position is an acceleration, a linear drag and a quadratic drag.
-The effects of all fields are summed and applied as one step: exact for a constant acceleration with linear drag, then exact for
+The effects of all fields are summed and applied in one step, exact for a constant acceleration with linear drag, then exact for
 quadratic drag, so drag never reverses a velocity.
 """
 
@@ -43,7 +43,7 @@ def decrease(distance, power, least, farthest):
 
 @kernel
 def share_at(f, px, py, pz, distance):
-    """The share of a field's strength at an offset p from its center and a distance from its shape [m]."""
+    """The share of a field's strength at an offset p [m] from its center and at a distance [m] from its shape."""
     along = f[NORMAL] * px + f[NORMAL + 1] * py + f[NORMAL + 2] * pz
     if (f[SIDE] == POSITIVE and along < 0.0) or (f[SIDE] == NEGATIVE and along > 0.0):
         return 0.0
@@ -226,7 +226,7 @@ def limit_velocity(values, first, second, third, limit):
     u, v, w = values[first] * 1.0, values[second] * 1.0, values[third] * 1.0
     squared = u * u + v * v + w * w
     if squared > limit * limit:
-        # slightly less, so that rounding does not exceed the limit
+        # slightly below the limit, so that rounding does not exceed it
         factor = (1.0 - 1e-6) * limit / math.sqrt(squared)
         values[first], values[second], values[third] = factor * u, factor * v, factor * w
 

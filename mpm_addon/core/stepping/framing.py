@@ -1,4 +1,4 @@
-"""Frames made from the solver's state: each particle's attributes, in order of id, and the frame's statistics."""
+"""Frames from the solver's state: the attributes of all particles, in order of id, and statistics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ..transfer.rows import MASS, VELOCITY, VOLUME
 from .bodies import Body
 from .crushing import find_crushed
 
-# prefix of the names of painted values in a snapshot
+# prefix of the names of painted values in a checkpoint
 _CARRIED = "painted "
 
 
@@ -29,7 +29,7 @@ class Provenance:
         emitter: number of the emitter (n,).
         birth: time of emission [s] (n,).
         rest_position: [m] (n, 3).
-        carried: painted values for display only: name -> (n, components), 0 where an emitter has none.
+        carried: painted values that frames carry: name -> (n, components), 0 where an emitter has none.
     """
 
     emitter: NDArray[np.int32]
@@ -90,7 +90,7 @@ def make_frame(
     step_seconds: float,
     poses: Mapping[str, NDArray[np.float64]],
 ) -> Frame:
-    """The frame of the current state at a moment; see `particles.frame_attributes`. The nodes hold the particles' masses."""
+    """The frame of the current state at a moment; see `particles.frame_attributes`. The particles' masses must be on the nodes."""
     time = scene.time.seconds_at(moment.frame)
     slots = _slots_by_id(store, len(provenance))
     ids = store.ids[slots]
@@ -142,8 +142,10 @@ def make_frame(
 
 
 def _density_ratios(store: ParticleStore, slots: NDArray[np.int64], run: NDArray[np.int64], scene: Scene) -> NDArray[np.float64]:
-    """The mass density at particles over their rest density, shape (n,): what they gather from the nodes of their velocity field, over
-    the volume of a cell. A surface does not count as full, nor does a collider."""
+    """The mass density at particles over their rest density, shape (n,).
+
+    Particles gather the density from the nodes of their velocity field, so near a surface or a collider it is less than inside.
+    """
     solver, layout = scene.solver, store.layout
     mass, block = np.zeros(len(slots)), run // store.body_count
     field = np.asarray(store.field_of_body)[run % store.body_count]

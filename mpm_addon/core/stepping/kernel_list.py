@@ -1,11 +1,11 @@
 """Every kernel that Python calls, with the types of its arguments, and the kernels that a scene needs.
 
-Compiling, shipping and the progress display all read this list; a test runs scenes with nothing else allowed. Functions that only
-kernels call are not listed. The tickets of a parallel kernel, its first argument, are left out.
+Compiling, shipping and the progress display all read this list; a test runs scenes in which no other kernel may be compiled. Functions that
+only kernels call are not listed. The tickets of a parallel kernel, its first argument, are left out.
 
-Words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte` int8,
-`mark` uint8, `seed` uint64; a digit after the word is the number of dimensions of a C-contiguous array. Other words are named tuples:
-`STRUCTURES`, the law's constants and the scheme.
+Types are words: `real` is the precision of the scene, `single` float32, `float` float64, `int` int64, `short` int32, `half` int16, `byte`
+int8, `mark` uint8, `seed` uint64; a digit after the word is the number of dimensions of a C-contiguous array. Other words are named
+tuples: `STRUCTURES`, the law's constants and the scheme.
 """
 
 import importlib
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KERNELS = {
     "step": {
         "transfer.scatter.particles_to_grid": "scheme particles grid bool1 bool float scratch arenas",
-        "transfer.grid.update_grid": "arenas short2 real2 short1 real1",
+        "transfer.grid.update_grid": "arenas short2 real2 short1 real1 real2",
         "transfer.grid.empty_grid": "real2 short1 int",
         "transfer.fullness.count_volumes": "arenas short2 int1 float1 real2",
         "transfer.grid.fastest_nodes": "real2 short1 int real2 float2",
@@ -103,9 +103,9 @@ KERNELS = {
         "emission.pinned_particles.bind": "float2 int2 float2 float2 float2",
         "emission.pinned_particles.find_targets": "int1 float3 float2 int2 float2 float2 float2",
         "emission.pinned_particles.pull_particles": "real2 pinned springs float float float bool",
-        "emission.pinned_particles.hold_particles": "real2 pinned springs float bool",
-        "emission.pinned_particles.spread_pinned": "real2 pinned springs int1 float bool bool float2",
-        "emission.pinned_particles.hold_nodes": "real2 int1 short2 int1 int2 float2",
+        "emission.pinned_particles.fix_particles": "real2 pinned springs float bool",
+        "emission.pinned_particles.scatter_pinned": "real2 pinned springs int1 float bool bool float2",
+        "emission.pinned_particles.fix_nodes": "real2 int1 short2 int1 int2 float2",
     },
     "poisson": {
         "geometry.poisson._fill_blocks": "blocks inside int1 darts int samples",
@@ -177,7 +177,7 @@ STRUCTURES = {
 
 
 class Variant(NamedTuple):
-    """What the argument types of a kernel depend on.
+    """The properties of a scene that the argument types of a kernel depend on.
 
     Attributes:
         precision: "float32" or "float64".
@@ -303,7 +303,7 @@ def groups_of(scene: "Scene") -> set[str]:
     if any(body.shape.kind == "mesh" for body in bodies):
         groups.add("mesh")
     deforms = any(body.motion is not None and body.motion.vertices is not None for body in bodies)
-    # exact distances of meshes that do not deform come from the same kernels
+    # exact distances of rigid meshes come from the same kernels
     if deforms or any(collider.shape.kind == "mesh" for collider in scene.colliders):
         groups |= {"mesh", "deforming"}
     if scene.solver.max_speed is not None:
@@ -320,7 +320,7 @@ def units_of_default_scheme() -> list[Unit]:
 
 
 def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str], rest_laws: Iterable[str]) -> Iterator[Unit]:
-    # laws take longest and go first, so that no process is left with one at the end
+    # laws take longest to compile and go first, so that none remains for a single process at the end
     for group in sorted(groups, key=lambda group: ("law" not in group, group)):
         its = rest_laws if group == "rest law" else laws
         for kernel, words in KERNELS[group].items():

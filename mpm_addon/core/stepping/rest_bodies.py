@@ -1,4 +1,4 @@
-"""Bodies whose forces come from their rest state, as the stepper moves them; see `transfer.rest_grid`."""
+"""Bodies whose forces come from their rest state, for the stepper; see `transfer.rest_grid`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,16 +23,16 @@ from .bodies import Body
 from .resumption import wrong
 from .time_step import Speeds
 
-# a rest node inside a sticky collider moves with it if it has this share of a full node's mass: lighter ones lie outside of the body
+# a rest node inside a sticky collider moves with it if it has more than this share of a full node's mass; lighter ones lie outside the body
 HELD_FULLNESS = 0.4
-# a rest node also moves with a sticky collider that this share of its mass is in: up to half a cell outside, where a body goes through
-# its surface, because nodes that are held up to a surface hold as if it lay half a cell deeper
+# a rest node also moves with a sticky collider that contains this share of its mass, so up to half a cell outside where a body passes
+# through the surface: if nodes were only held up to the surface, the body would act as if the surface were half a cell deeper
 HELD_SHARE = 1.0 / 6.0
-# particles count as inside from this depth on [cells]
+# depth from which particles count as inside [cells]
 DEPTH = 0.1
-# fixed colliders are asked only about nodes that are nearer than this after a sort: until the next, particles move by less [cells]
+# only nodes nearer than this after a sort are tested against fixed colliders: until the next sort, particles move by less [cells]
 NEAR = 1.5
-# particles become faster by less than this factor from one substep to the next
+# bound on the factor by which particles become faster from one substep to the next
 REACH_SHARE = 1.1
 
 
@@ -41,7 +41,7 @@ class RestBodies:
 
     Attributes:
         is_used: whether there are any.
-        speeds: what limits the next substep.
+        speeds: speeds that limit the next substep.
         stiffest: the material with the greatest wave speed.
     """
 
@@ -67,11 +67,11 @@ class RestBodies:
         self.stiffest = ""
 
     def is_field(self, field: int) -> bool:
-        """Whether the bodies of a velocity field are such bodies."""
+        """Whether the bodies of a velocity field have a rest state."""
         return field in self._fields
 
     def is_body(self, number: int) -> bool:
-        """Whether a body is one of these."""
+        """Whether a body has a rest state."""
         return self.is_used and self._bodies[number].law.uses_rest_state
 
     def add(self, particles: NewParticles) -> None:
@@ -81,16 +81,16 @@ class RestBodies:
 
     @property
     def drift(self) -> float:
-        """How far a particle moved along an axis in the last substep, at most [cells]."""
+        """The greatest displacement of a particle along an axis in the last substep [cells]."""
         return self._grid.farthest if self.is_used else 0.0
 
     def reach(self, dt: float) -> float:
-        """How far a particle will move along an axis in a substep of dt [s], judging by its speed [cells]."""
+        """An estimate, from their speed, of how far particles will move along an axis in a substep of dt [s], at most [cells]."""
         return REACH_SHARE * dt * self.speeds.particle / self._spacing if self.is_used else 0.0
 
     @property
     def near_blocks(self) -> NDArray[np.bool_]:
-        """The particle blocks whose particles of these bodies are to be scattered."""
+        """The particle blocks in which particles of these bodies must be scattered."""
         return self._grid.is_near
 
     def begin(self, obstacles: Sequence[ObstacleGroup], frame: float, *, is_driven: bool) -> None:
@@ -99,7 +99,7 @@ class RestBodies:
         Args:
             obstacles: the colliders that are not dynamic.
             frame: the moment, in frames.
-            is_driven: whether more than gravity, these and other bodies acts on particles, so that it may do so anywhere.
+            is_driven: whether something may act on particles anywhere, other than gravity and contact with colliders and bodies.
         """
         if not self.is_used:
             return
@@ -116,7 +116,7 @@ class RestBodies:
         self._strain()
 
     def _has_changed(self) -> bool:
-        """Whether particles have come or gone since the rest grid was built."""
+        """Whether particles have been added or removed since the rest grid was built."""
         if len(self._places.id) != len(self._grid.places.id):
             return True
         is_ours = np.isin(np.arange(len(self._bodies)), self._numbers)
@@ -137,14 +137,14 @@ class RestBodies:
             self._grid.push(dt)
 
     def note_pull(self, slots: NDArray[np.int64], before: NDArray[Any]) -> None:
-        """Note how pins changed velocities in the table, from those before (3, n)."""
+        """Record the changes of velocity by pins in the table, given the velocities before them (3, n)."""
         if self.is_used:
             its = self._grid.slots[slots] >= 0
             self._pulled_slots = slots[its]
             self._pulled = self._store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] - before[:, its]
 
     def note_nodes(self) -> None:
-        """Note the velocities of the nodes before anything acts on them."""
+        """Record the velocities of the nodes after gravity, before anything else acts on them."""
         if not self.is_used:
             return
         count = self._store.layout.node_count + 1
@@ -153,13 +153,13 @@ class RestBodies:
         np.copyto(self._before, self._store.nodes[:count])
 
     def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
-        """Move the bodies by a substep, after everything has acted on the nodes of the world.
+        """Move the bodies by a substep, after everything has acted on the nodes in the world.
 
         Args:
             dt: [s].
-            gravity: (3,) [m/s^2], which `note_nodes` has seen already.
+            gravity: (3,) [m/s^2], which the velocities that `note_nodes` recorded include.
             obstacles: the colliders that are not dynamic.
-            is_shown: whether the table is read after this.
+            is_shown: whether the table is read before the next substep.
 
         Returns:
             What became unstable, or None.
@@ -219,7 +219,7 @@ class RestBodies:
         return np.any([is_touched[layout.field_neighbors[field]].any(axis=1) for field in sorted(self._fields)], axis=0)
 
     def _find_near(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Find the rest nodes that sticky colliders hold until the next sort, and those that they may hold."""
+        """Find the rest nodes that sticky colliders hold until the next sort, and those that may come inside them."""
         self._near, self._held = [], []
         for obstacle in self._sticky(obstacles):
             its = np.flatnonzero(self._is_heavy())
@@ -233,7 +233,7 @@ class RestBodies:
             self._held.append(np.flatnonzero(self._grid.shares_of(inside).reshape(-1) >= HELD_SHARE))
 
     def _hold(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Move rest nodes in sticky colliders with these."""
+        """Give rest nodes in sticky colliders the velocities of the colliders."""
         velocity = self._grid.velocity.reshape(-1, 3)
         for obstacle, near, held in zip(self._sticky(obstacles), self._near, self._held, strict=True):
             if obstacle.is_present and obstacle.surface == STICKY:
@@ -255,7 +255,7 @@ class RestBodies:
         return (grid.mass > HELD_FULLNESS * full[:, None]).reshape(-1)
 
     def _node_places(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Where rest nodes (n,) are in the world [m], shape (n, 3)."""
+        """The positions of rest nodes (n,) in the world [m], shape (n, 3)."""
         layout, dimension = self._grid.store.layout, self._store.dimension
         block, place = np.divmod(numbers, self._grid.mass.shape[1])
         corners = nodes_of(np.zeros((1, 3), np.int64), dimension)[0]
@@ -263,11 +263,11 @@ class RestBodies:
         return self._spacing * nodes + self._grid.displacement.reshape(-1, 3)[numbers]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """What a simulation is resumed with; nothing without such bodies."""
+        """The state of the bodies for a checkpoint; empty without such bodies."""
         return self._grid.snapshot() if self.is_used else {}
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Restore what `snapshot` returned, after the store is sorted and before `begin`. Raises CacheError if nodes are missing."""
+        """Restore arrays from `snapshot`, after the store is sorted and before `begin`. Raises CacheError if nodes are missing."""
         if self.is_used and "body_id" in snapshot:
             if not self._grid.load(snapshot):
                 raise wrong("body_node_key", "nodes are missing")

@@ -1,4 +1,4 @@
-"""Checks that a simulation can resume from a checkpoint read from a file: kernels trust their arguments."""
+"""Checks that a simulation can resume from a checkpoint read from a file, because kernels trust their arguments."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,11 +20,11 @@ _ROUNDING = 1e-3
 
 
 def check_state(state: State, own: State, scene: Scene, body_count: int) -> None:
-    """Check that a state belongs to this scene, as far as indices and memory accesses depend on it.
+    """Check the arrays of a checkpoint as far as indices and memory accesses depend on them.
 
     Args:
-        state: the state that was read.
-        own: a state of the same simulation, for names, types and shapes; its particles may differ.
+        state: the arrays that were read.
+        own: arrays that the simulation itself would write, for names, types and shapes; their particles may differ.
         scene: the scene to simulate.
         body_count: number of bodies of the simulation.
 
@@ -49,7 +49,7 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
 
 def _check_types(state: State, own: State) -> None:
     """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
-    # what pins and rest states need is missing before the first emitter with such particles is added to a scene
+    # arrays of pins and rest states are missing if they came with an emitter that was added to the scene later
     for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_")):
         if first not in state:
             own = {name: array for name, array in own.items() if not name.startswith(prefix)}
@@ -71,7 +71,7 @@ def _check_types(state: State, own: State) -> None:
 
 
 def _particle_axis(name: str) -> tuple[int, str]:
-    """The axis along which an array counts particles, and which: "present", "emitted", "pinned", "rest" or "nodes"; "" for none."""
+    """The axis of an array with one entry per item, and the items: "present", "emitted", "pinned", "rest" or "nodes"; "" for none."""
     if name in ("table", "ids", "bodies", "keys"):
         return (1 if name == "table" else 0), "present"
     if name.startswith("pinned_"):

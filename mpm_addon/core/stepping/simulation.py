@@ -1,7 +1,7 @@
-"""The simulation: a scene advanced frame by frame, in substeps as long as its state allows.
+"""The simulation: a scene is advanced frame by frame, in substeps as long as its state allows.
 
 Particles are sorted again before one of them can leave its block by more than a cell. Every frame and every subframe begins
-freshly sorted, so a simulation resumed from a snapshot gives the same bytes as an uninterrupted one.
+freshly sorted, so that a simulation resumed from a checkpoint gives the same bytes as an uninterrupted one.
 """
 
 import time
@@ -43,7 +43,7 @@ class Progress(NamedTuple):
     Attributes:
         stage: "preparing", "compiling" or "simulating".
         frame: the frame that is being computed.
-        fraction: the completed share of it, 0 to 1.
+        fraction: the completed share of that frame, 0 to 1.
         substeps: substeps since the previous frame.
         particles: particles present.
         time_step: length of the last substep [s].
@@ -79,8 +79,8 @@ class Simulation:
 
     Args:
         scene: the scene to simulate.
-        snapshot: the result of `snapshot` at a frame or subframe, to resume from there. Raises CacheError if it does not fit.
-        before: the scene of the snapshot, if it is another one.
+        snapshot: the arrays of a checkpoint, from `snapshot`, to resume from. Raises CacheError if they do not fit.
+        before: the scene of the checkpoint, if it is another one.
         report: called before compiling and after every substep; may raise `Cancelled` to stop.
 
     Attributes:
@@ -130,7 +130,7 @@ class Simulation:
             self._load(snapshot, before)
 
     def frames(self) -> Iterator[Frame]:
-        """The frames, from the first one, or from the one after the snapshot's."""
+        """The frames from the first one on, or from the one after the checkpoint."""
         if not self._is_resumed:
             yield self._arrive()
         while self._moment.number < self.scene.time.frame_end:
@@ -138,7 +138,7 @@ class Simulation:
             yield self._arrive()
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The exact state at the last frame or subframe, as arrays from which a `Simulation` resumes."""
+        """The exact state at the last frame or subframe, as the arrays of a checkpoint."""
         return {
             **self.store.snapshot(),
             **self.provenance.arrays(),
@@ -180,7 +180,7 @@ class Simulation:
         if before is not None:
             particles.bodies[:] = renumbered(bodies_of(before), self.bodies)[particles.bodies]
             self._renew_stress(particles)
-        self._outflows.take_up(self.store, particles, self._moment.frame)
+        self._outflows.add_checked(self.store, particles, self._moment.frame)
         self._stepper.rest.load(snapshot)
         self._stepper.begin()
         if before is not None:
@@ -195,7 +195,7 @@ class Simulation:
                 continue
             table = particles.table[:, its]
             wave_speed, gradient = body.renew(table)
-            # deformation and state are unchanged: some laws need the density around a particle, which is not known here
+            # only the stress is taken over: some laws also change J by the density around a particle, which is not known here
             particles.table[STRESS : STRESS + 6, its] = table[STRESS : STRESS + 6]
             if wave_speed > self.control.speeds.wave:
                 self.control.stiffest = body.name
@@ -209,7 +209,7 @@ class Simulation:
             self._report_to(progress)
 
     def _arrive(self) -> Frame:
-        """Emit what is due at this moment, sort, and show the particles."""
+        """Emit the particles that are due at the current moment, sort, and return the frame."""
         self._stepper.start_clock()
         self._sort(self._emitted(self._moment.number, self._moment.share))
         self._stepper.weigh()
@@ -233,7 +233,7 @@ class Simulation:
         surroundings = Simulated(self.scene, self.store, self._stepper.solids())
         batches, new = emission.emit(self.scene, frame, fraction, surroundings)[::-1], []
         while batches:
-            # release each batch once it is admitted: it may have many particles
+            # each batch is released once it is admitted, because batches may be large
             new.append(self._admit(batches.pop(), frame + fraction))
         return joined(new) if new else None
 
@@ -261,7 +261,7 @@ class Simulation:
         present = np.unique(numbers)
         for number in present:
             its = slice(None) if len(present) == 1 else np.flatnonzero(numbers == number)
-            # a view if all belong to one body
+            # a view if all particles belong to one body
             table = particles.table[:, its]
             wave_speed, gradient = self.bodies[number].prepare(table)
             particles.table[:, its] = table
@@ -297,7 +297,7 @@ class Simulation:
     def _advance_to(self, start: int, done: float, end: float) -> None:
         """Advance from `done` to `end` [s after frame `start`], freshly sorted, in equal substeps if the state allows.
 
-        After an unstable substep, everything returns to the last sort and continues in shorter substeps, which grow again at
+        After an unstable substep, the simulation returns to the last sort and continues in shorter substeps, which grow again at
         each later sort.
         """
         stepper, control, frame_time = self._stepper, self.control, self.scene.time.frame_seconds
@@ -328,14 +328,14 @@ class Simulation:
             self._report("simulating", done / frame_time, dt)
 
     def _step(self, moment: float, done: float, end: float) -> tuple[float, float, Trouble | None]:
-        """Take a substep at a moment, in frames; returns its length [s], the time reached [s], and what became unstable, if anything."""
+        """Take a substep at a moment, in frames; returns its length [s], the time reached [s], and what became unstable, or None."""
         stepper, control = self._stepper, self.control
         obstacle_speed = stepper.move_obstacles(moment)
         stepper.explained_speed = control.explained_speed(max(obstacle_speed, stepper.pins.spring_speed))
         stepper.spent("contact")
         dt = stepper.planned or control.step(end - done, obstacle_speed, self._coming)
         after = end if dt >= end - done else done + dt
-        # the next substep uses the current speeds: they change by less than the margin of the limits
+        # the next substep is chosen from the current speeds, which change by less than the safety margin of the limits
         next_dt = control.step(end - after, obstacle_speed, self._coming) if after < end else None
         trouble = stepper.step(dt, next_dt)
         self._substeps += 1

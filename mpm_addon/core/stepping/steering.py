@@ -1,7 +1,7 @@
-"""Colliders, force fields and gravity moved by hand while a scene is simulated. What is animated cannot be steered.
+"""Steering: moving colliders, force fields and gravity by hand while a scene is simulated. Animated objects cannot be steered.
 
-A steered object has a motion whose last interval is rewritten before every frame, from its current pose to its target. So it has a
-velocity and pushes with it, and the solver knows nothing of steering. A new target takes effect at the next frame.
+A steered object has a motion whose last interval is rewritten before every frame, from its current pose to its target. It therefore has
+a velocity and pushes with it, and the solver does not need to know about steering. A new target takes effect at the next frame.
 """
 
 import math
@@ -21,8 +21,8 @@ from ..scene.force import Force
 
 Floats = NDArray[np.float64]
 
-# The farthest that a collider moves in a frame [cells]: each cell costs substeps, and a hand may jump. It arrives later.
-LONGEST_WAY = 30.0
+# The farthest that a collider moves in a frame [cells]; if its target jumps farther, it arrives later, since every cell costs substeps.
+LONGEST_MOVE = 30.0
 # The farthest that an unbounded collider turns in a frame [rad].
 LARGEST_TURN = 0.3
 # Poses per frame, because an object that turns about a point away from the origin moves along an arc.
@@ -30,7 +30,7 @@ _KEYS = 5
 
 
 class Steering:
-    """The steered objects of a scene, from the first target on.
+    """The objects of a scene that are steered, each from its first target on.
 
     Attributes:
         scene: the scene with its steered objects; simulate this one.
@@ -38,7 +38,7 @@ class Steering:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
-        self._things: dict[str, list[_Thing]] = {}
+        self._steered: dict[str, list[_Steered]] = {}
         self._gravity: _Values | None = None
 
     def steer(self, name: str, matrix: Any = None, center: Any = None, values: Mapping[str, float] | None = None) -> bool:
@@ -56,16 +56,16 @@ class Steering:
         Raises:
             SceneError: the object does not exist or cannot be steered, or a value is wrong.
         """
-        is_new = name not in self._things
+        is_new = name not in self._steered
         if is_new:
-            self._take_up(name)
-        for thing in self._things[name]:
-            thing.wish(matrix, center, values or {})
+            self._start_steering(name)
+        for steered in self._steered[name]:
+            steered.set_target(matrix, center, values or {})
         return is_new
 
     def steer_gravity(self, gravity: Any) -> bool:
         """Set another gravity [m/s^2] (3,). Returns as `steer`. Raises SceneError if it is animated or not a vector."""
-        wanted = _numbers(gravity, (3,), "gravity")
+        target = _numbers(gravity, (3,), "gravity")
         is_new = self._gravity is None
         if self._gravity is None:
             solver = self.scene.solver
@@ -78,29 +78,29 @@ class Steering:
                 )
             self._gravity = _Values({"gravity": np.array(solver.gravity)})
             self.scene = replace(self.scene, solver=replace(solver, animation=self._gravity.animation))
-        self._gravity.wanted["gravity"] = wanted
+        self._gravity.targets["gravity"] = target
         return is_new
 
     def begin(self, frame: int) -> None:
-        """Start moving everything at a frame, so that it reaches its target at the next."""
-        for thing in (thing for things in self._things.values() for thing in things):
-            thing.begin(frame)
+        """Prepare the interval that begins at a frame: all steered objects move toward their targets and reach them at the next."""
+        for steered in (steered for group in self._steered.values() for steered in group):
+            steered.begin(frame)
         if self._gravity is not None:
             self._gravity.begin(frame)
 
-    def _take_up(self, name: str) -> None:
+    def _start_steering(self, name: str) -> None:
         scene = self.scene
         found = [each for each in (*scene.colliders, *scene.forces) if each.name == name]
         if not found:
             names = [each.name for each in (*scene.colliders, *scene.forces)]
             known = ", ".join(names) or "none"
             raise SceneError(f'"{name}" is not a collider or force of the scene{suggestion(name, names)}', f"use one of: {known}")
-        things = {id(each): _Thing(each, scene) for each in found}
-        self._things[name] = list(things.values())
+        steered = {id(each): _Steered(each, scene) for each in found}
+        self._steered[name] = list(steered.values())
         self.scene = replace(
             scene,
-            colliders=tuple(things[id(each)].item if id(each) in things else each for each in scene.colliders),
-            forces=tuple(things[id(each)].item if id(each) in things else each for each in scene.forces),
+            colliders=tuple(steered[id(each)].item if id(each) in steered else each for each in scene.colliders),
+            forces=tuple(steered[id(each)].item if id(each) in steered else each for each in scene.forces),
         )
 
 
@@ -108,16 +108,16 @@ class _Values:
     """Values that change from frame to frame: the current ones and their targets."""
 
     def __init__(self, values: dict[str, Floats]) -> None:
-        self.wanted = values
+        self.targets = values
         self.animation = Animation(np.array([0.0, 1.0]), {name: np.stack([value, value]) for name, value in values.items()})
 
     def begin(self, frame: int) -> None:
         self.animation.frames[:] = frame, frame + 1
         for name, values in self.animation.values.items():
-            values[0], values[1] = values[1], self.wanted[name]
+            values[0], values[1] = values[1], self.targets[name]
 
 
-class _Thing:
+class _Steered:
     """A steered collider or force field.
 
     Attributes:
@@ -134,61 +134,61 @@ class _Thing:
         self._pivot = _middle(item)
         self._radius, self._longest = math.inf, math.inf
         if is_collider:
-            self._longest = LONGEST_WAY * scene.solver.grid_spacing
+            self._longest = LONGEST_MOVE * scene.solver.grid_spacing
             self._radius = float(np.linalg.norm(np.abs(item.shape.bounds() - self._pivot).max(axis=0)))
         self._is_plane = scene.solver.dimension == 2
         self._turn, self._place = np.eye(3), self._pivot.copy()
-        self._wanted_turn, self._wanted_place = self._turn, self._place
+        self._target_turn, self._target_place = self._turn, self._place
         self._motion = Motion(np.linspace(0.0, 1.0, _KEYS), matrices=np.tile(np.eye(4), (_KEYS, 1, 1)))
         self._values = _force_values(item)
         animation = item.animation if self._values is None else self._values.animation
         self.item: Any = replace(item, motion=self._motion, animation=animation)
 
-    def wish(self, matrix: Any, center: Any, values: Mapping[str, float]) -> None:
+    def set_target(self, matrix: Any, center: Any, values: Mapping[str, float]) -> None:
         if matrix is not None:
             moved = _numbers(matrix, (4, 4), f"{self._subject}: matrix")
             left, sizes, right = np.linalg.svd(moved[:3, :3])
             if sizes.min() <= 0.0 or np.linalg.det(left @ right) < 0.0:
                 raise SceneError("its matrix flattens or mirrors it", "use a rotation and a translation", subject=self._subject)
-            self._wanted_turn = left @ right
-            self._wanted_place = moved[:3, :3] @ self._pivot + moved[:3, 3]
+            self._target_turn = left @ right
+            self._target_place = moved[:3, :3] @ self._pivot + moved[:3, 3]
         if center is not None:
-            self._wanted_place = _numbers(center, (3,), f"{self._subject}: center")
+            self._target_place = _numbers(center, (3,), f"{self._subject}: center")
         if self._is_plane:
-            self._wanted_place = self._wanted_place * [1.0, 0.0, 1.0] + self._pivot * [0.0, 1.0, 0.0]
-            turn = rotation_vector(self._wanted_turn)
-            self._wanted_turn = rotation_matrix(turn * [0.0, 1.0, 0.0])
+            self._target_place = self._target_place * [1.0, 0.0, 1.0] + self._pivot * [0.0, 1.0, 0.0]
+            turn = rotation_vector(self._target_turn)
+            self._target_turn = rotation_matrix(turn * [0.0, 1.0, 0.0])
         for name, value in values.items():
-            self._wish_value(name, value)
+            self._set_value(name, value)
 
-    def _wish_value(self, name: str, value: float) -> None:
-        if self._values is None or name not in self._values.wanted:
-            known = ", ".join(self._values.wanted) if self._values is not None else "none"
+    def _set_value(self, name: str, value: float) -> None:
+        if self._values is None or name not in self._values.targets:
+            known = ", ".join(self._values.targets) if self._values is not None else "none"
             raise SceneError(f'"{name}" cannot be steered', f"use one of: {known}", subject=self._subject)
         declared = next(each for each in parameters_of(type(self.item)) if each.name == name)
         declared.check(bool(value) if declared.kind == "flag" else value, self._subject)
-        self._values.wanted[name] = np.array(float(value))
+        self._values.targets[name] = np.array(float(value))
 
     def begin(self, frame: int) -> None:
-        way = self._wanted_place - self._place
-        turn = rotation_vector(self._wanted_turn @ self._turn.T)
-        share = min(1.0, self._reachable(way, turn))
+        shift = self._target_place - self._place
+        turn = rotation_vector(self._target_turn @ self._turn.T)
+        share = min(1.0, self._reachable(shift, turn))
         start_turn, start_place = self._turn, self._place
         for number, part in enumerate(np.linspace(0.0, share, _KEYS)):
-            self._turn, self._place = rotation_matrix(part * turn) @ start_turn, start_place + part * way
+            self._turn, self._place = rotation_matrix(part * turn) @ start_turn, start_place + part * shift
             pose = self._motion.matrices[number]  # type: ignore[index]
             pose[:3, :3], pose[:3, 3] = self._turn, self._place - self._turn @ self._pivot
         if share == 1.0:
-            self._turn, self._place = self._wanted_turn, self._wanted_place
+            self._turn, self._place = self._target_turn, self._target_place
         self._motion.frames[:] = np.linspace(frame, frame + 1.0, _KEYS)
         if self._values is not None:
             self._values.begin(frame)
 
-    def _reachable(self, way: Floats, turn: Floats) -> float:
-        """The share of a displacement [m] and a turn [rad] that is allowed in a frame."""
+    def _reachable(self, shift: Floats, turn: Floats) -> float:
+        """The share of a displacement [m] and a rotation [rad] that is allowed in a frame; may exceed 1."""
         if not math.isfinite(self._longest):
             return 1.0
-        angle, farthest = float(np.linalg.norm(turn)), float(np.linalg.norm(way))
+        angle, farthest = float(np.linalg.norm(turn)), float(np.linalg.norm(shift))
         if math.isfinite(self._radius):
             farthest += angle * self._radius
         shares = [self._longest / farthest if farthest > 0.0 else 1.0]
@@ -198,7 +198,7 @@ class _Thing:
 
 
 def _middle(item: Any) -> Floats:
-    """The point that `center` moves [m]."""
+    """The point of an object that `center` refers to [m]."""
     if isinstance(item, Force):
         return np.array(item.center, np.float64)
     bounds = item.shape.bounds()

@@ -1,7 +1,7 @@
 """One substep: particles to grid, grid update, contact, grid to particles.
 
 Most substeps visit the particles once: a pass gathers, evaluates the law and scatters for the next substep. Blocks near an
-obstacle, whose particles it may push, and all blocks before a sort or at the end of a frame, write their results to the table and
+obstacle that may push their particles, and all blocks before a sort or at the end of a frame, write their results to the table and
 are scattered later.
 """
 
@@ -68,7 +68,7 @@ class Stepper:
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
         self._body_contact = BodyContact(self.spacing, solver.dimension, is_cubic=solver.kernel == "cubic")
         self._farthest = farthest_drift(self.scheme)
-        # a substep is chosen before its motion is known; twice the wanted displacement is not motion but instability
+        # a substep is chosen before its motion is known; more than twice the allowed displacement means instability
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
         self.pins = Pins(scene)
         self.rest = RestBodies(bodies, store, self.scheme, self.spacing)
@@ -76,6 +76,8 @@ class Stepper:
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
         self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
+        # whether anything acts on nodes once the grid is updated
+        self._changes_nodes = self._is_driven or bool(self.obstacles) or self.rest.is_used or len(store.fields) > 1
         self.moment = float(scene.time.frame_start)
         self.speeds = Speeds()
         self.stiffest = ""
@@ -88,7 +90,6 @@ class Stepper:
         self._is_near = self._is_waiting
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._node_extremes = np.zeros((PIECE_COUNT, 2))
-        self._node_speeds = np.zeros((1, NODE), store.dtype)
 
     @property
     def must_sort(self) -> bool:
@@ -104,7 +105,7 @@ class Stepper:
         self._clock = time.perf_counter()
 
     def spent(self, phase: str) -> None:
-        """Add the time since the last call to a phase."""
+        """Add the time since the last call, or since `start_clock`, to a phase."""
         now = time.perf_counter()
         self.seconds[phase] += now - self._clock
         self._clock = now
@@ -125,10 +126,9 @@ class Stepper:
         self._body_contact.find(self._store.layout)
         self._is_covered = False
         if self._mixed.full_mass > 0.0:
-            self._cover.make_room(self._store.nodes.size // NODE)
+            self._cover.reserve(self._store.nodes.size // NODE)
             if not self.rigid.groups and not any(obstacle.is_moving for obstacle in self.obstacles):
                 self._find_cover()
-        self._node_speeds = np.zeros((self._store.layout.node_count + 1, NODE), self._store.dtype)
         self.pins.find(self._store, self.moment)
         self.rest.begin(self.obstacles, self.moment, is_driven=self._is_driven)
 
@@ -146,7 +146,7 @@ class Stepper:
         return self._director.drive(frame)
 
     def solids(self) -> list[ObstacleGroup]:
-        """All obstacles that particles cannot be emitted in; dynamic colliders at their current poses."""
+        """All obstacles that particles cannot be emitted in; moves dynamic colliders to their current poses."""
         self.rigid.place()
         return self.obstacles + self.rigid.groups
 
@@ -186,19 +186,19 @@ class Stepper:
         self._move_grid(dt)
         self.spent("grid")
         self._meet_obstacles(dt)
-        self.pins.hold_nodes(self._store)
+        self.pins.fix_nodes(self._store)
         self._director.limit_nodes()
         fastest = self._fastest_node()
         self.spent("contact")
         if not math.isfinite(fastest):
             return self._not_finite()
-        # the displacement of particles that are scattered at once, which pinned ones are not
+        # bounds the displacement of particles that the pass scatters, which excludes pinned ones
         self._way = (1.0 + LEAST_WAY) * dt * fastest / self.spacing + LEAST_WAY
         farthest = self._drift + max(dt * fastest / self.spacing, self.pins.reach, self.rest.reach(dt))
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
         for obstacle in self.obstacles + self.rigid.groups:
-            self._is_near[obstacle.due_blocks(self._node_speeds, dt, self.pins.reach, farthest)] = True
+            self._is_near[obstacle.due_blocks(self._store.node_speeds, dt, self.pins.reach, farthest)] = True
         self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
         trouble, drift = self._advance(dt)
         if trouble is not None:
@@ -207,7 +207,7 @@ class Stepper:
         self._drift += drift
         self._push_particles(dt)
         stopped = self.rigid.advance(dt)
-        self.pins.hold(self._store, dt)
+        self.pins.fix(self._store, dt)
         self._director.limit_particles()
         trouble = self._step_rest(dt, drift)
         if trouble is not None:
@@ -244,18 +244,18 @@ class Stepper:
         gravity = self._director.gravity
         if self.scheme.flip_ratio > 0.0:
             self._scatter(0.0)
-            update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity)
+            update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity, store.node_speeds)
         self._scatter(dt)
         self.spent("particles")
-        update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity)
+        update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity, store.node_speeds)
         self.rest.note_nodes()
         self._director.push(dt)
 
     def weigh(self) -> None:
-        """Sum the particles' masses at the nodes, right after a sort; the next substep begins anew."""
+        """Sum the particles' masses at the nodes, right after a sort; the next substep scatters again."""
         self._scatter(0.0, is_for_frame=True)
-        layout = self._store.layout
-        update_grid(self._store.arenas, layout.node_arenas, self._store.nodes, self._store.node_rows, 0.0 * self._director.gravity)
+        store, gravity = self._store, 0.0 * self._director.gravity
+        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, gravity, store.node_speeds)
 
     def _scatter(self, dt: float, *, is_for_frame: bool = False) -> None:
         """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks.
@@ -266,7 +266,7 @@ class Stepper:
         is_first = bool(self._is_waiting.all())
         for field in range(len(store.fields)):
             grid = store.grid(self.spacing, field)
-            # the stress of bodies with a rest state has acted on their rest nodes, and every substep scatters them
+            # the stress of bodies with a rest state has already acted on their rest nodes; they are scattered in every substep
             is_rest = self.rest.is_field(field)
             waiting, step = (self.rest.near_blocks, 0.0) if is_rest and not is_for_frame else (self._is_waiting, dt)
             particles_to_grid(self.scheme, store.particles, grid, waiting, is_first or is_rest, step, store.scratch, store.arenas)
@@ -277,15 +277,15 @@ class Stepper:
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
         self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
-        self.pins.hold_nodes(self._store)
+        self.pins.fix_nodes(self._store)
         self._body_contact.meet(self._store, [body.law for body in self._bodies], dt)
-        # a second time, so that a node in a corner ends up outside all of them
+        # a second round, so that contact holds with all obstacles at a node in a corner
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
         self._fill()
 
     def _fill(self) -> None:
-        """Turn the masses at nodes into how full space is, for the particles to gather; see `transfer.fullness`."""
+        """Correct the masses at the nodes so that particles gather the fullness of space; see `transfer.fullness`."""
         self._mixed.count_volumes(self._store)
         if not self._is_covered:
             self._find_cover()
@@ -306,13 +306,15 @@ class Stepper:
 
     def _fastest_node(self) -> float:
         """A bound on the next speed of particles along an axis [m/s]; not finite if a node's speed is not."""
-        count = self._store.layout.node_count
-        fastest_nodes(self._store.nodes, self._store.node_rows, count, self._node_speeds, self._node_extremes)
+        store, count = self._store, self._store.layout.node_count
+        if not self._changes_nodes:
+            return float(store.node_speeds.max())
+        fastest_nodes(store.nodes, store.node_rows, count, store.node_speeds, self._node_extremes)
         fastest, check = self._node_extremes.max(axis=0)
         return float(fastest) + float(check)
 
     def _advance(self, dt: float) -> tuple[Trouble | None, float]:
-        """Advance the bodies, and scatter them if the next substep is planned; returns what became unstable, and the drift [cells]."""
+        """Advance the bodies, and scatter them if the next substep is planned; returns any trouble, and the drift [cells]."""
         self.speeds = Speeds()
         drift = 0.0
         for number, body in enumerate(self._bodies):
@@ -343,10 +345,10 @@ class Stepper:
         advance_particles(body.constants, self.scheme, store.particles, grid, task, store.scratch, store.arenas, self._extremes)
 
     def gather(self) -> None:
-        """Write what the particles gather from the last substep's grid to the table, for diagnosis; no substep can follow."""
+        """Gather from the last substep's grid into the table, for diagnosis; no substep can follow."""
         slots, low, high = self._store.layout.slot_count, 0.5 - self._farthest, BLOCK + 0.5 + self._farthest
         for axis in (0, 2) if self._store.dimension == 2 else (0, 1, 2):
-            # particles thrown out of reach are examined at the edge of the reach
+            # particles out of reach of their arena gather at its edge
             row = self._store.table[POSITION + axis, :slots]
             np.clip(np.nan_to_num(row, nan=low), low, high, out=row)
         for number, body in enumerate(self._bodies):

@@ -1,4 +1,4 @@
-"""Scenes that this version cannot compute, refused before anything is prepared. No numba."""
+"""Refusing scenes that this version cannot compute, before anything is prepared. No numba."""
 
 from ..emission.schedule import frame_of_once
 from ..errors import SceneError
@@ -8,7 +8,7 @@ from ..scene.levels import piece_of
 
 
 def refuse_unsupported(scene: Scene) -> None:
-    """Refuse valid scenes that this version cannot compute, before anything is made or written.
+    """Refuse valid scenes that this version cannot compute, before anything is prepared or written.
 
     Raises:
         SceneError: naming what is not supported and what to use instead.
@@ -24,7 +24,7 @@ def refuse_unsupported(scene: Scene) -> None:
 
 
 def _refuse_rest_states(scene: Scene) -> None:
-    """Refuse what bodies cannot do whose forces come from their rest state."""
+    """Refuse settings that bodies with forces from their rest state do not support."""
     pieces: dict[str | int, Emitter] = {}
     for index, emitter in enumerate(scene.emitters):
         subject = f'Emitter "{emitter.name}"'

@@ -1,4 +1,4 @@
-"""The length of substeps. Waves, particles and obstacles must not outrun the grid, F must not invert, viscosity must not overshoot."""
+"""The substep length: waves, particles and obstacles must not outrun the grid, F must not invert, and viscosity must not overshoot."""
 
 import math
 from typing import NamedTuple
@@ -30,7 +30,7 @@ class Speeds(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """What drives particles from outside.
+    """The external influences that limit a substep.
 
     Attributes:
         acceleration: the greatest external acceleration [m/s^2].
@@ -44,7 +44,7 @@ class Drive(NamedTuple):
 
 
 class StepControl:
-    """Chooses the substeps of a scene and limits the attempts after an instability.
+    """Chooses the substeps of a scene and limits the number of halvings after an instability.
 
     Attributes:
         speeds: speeds of the current state; the solver sets them after every substep.
@@ -68,7 +68,7 @@ class StepControl:
         self.begin_frame()
 
     def begin_frame(self) -> None:
-        """Forget everything earlier, because a simulation may resume from any frame or subframe."""
+        """Reset everything that depends on earlier substeps, because a simulation may resume from any frame or subframe."""
         self._halvings = 0
         self._longest = math.inf
         self.base = self.speeds
@@ -87,7 +87,7 @@ class StepControl:
 
         Released elastic energy accelerates particles to at most the wave speed: v^2 / 2 <= (c strain)^2 / 2. The limit is `EXPLAINED`
         times the sum of that, the speed when the frame began, the speed that gravity and forces add within a frame, and the fastest
-        obstacle. It needs no memory of earlier frames: an instability grows manyfold within one.
+        obstacle. It does not depend on earlier frames: an instability grows many times over within one.
         """
         self.obstacle_speed = max(self.obstacle_speed, obstacle_speed)
         self.acceleration = max(self.acceleration, self.drive.acceleration)
@@ -109,7 +109,7 @@ class StepControl:
         if wave + speed > 0.0:
             limit = min(limit, self._solver.cfl * h / (wave + speed))
         farthest = self._solver.max_displacement * h
-        # dt v + dt^2 a <= farthest, for particles that gravity and forces are about to accelerate
+        # dt v + dt^2 a <= farthest, for particles that gravity and forces accelerate
         reach = speed + math.sqrt(speed**2 + 4.0 * self.drive.acceleration * farthest)
         if reach > 0.0:
             limit = min(limit, 2.0 * farthest / reach)
@@ -146,7 +146,7 @@ class StepControl:
         return remaining / math.ceil(remaining / limit - 1e-9)
 
     def _fastest(self, obstacle_speed: float) -> tuple[str, str]:
-        """What crosses the grid fastest, in words, and what would slow it down."""
+        """What crosses the grid fastest, in words, and a remedy."""
         wave, particle = self.speeds.wave * self.drive.stiffening, self.speeds.particle
         if obstacle_speed > max(wave, particle):
             return f"Colliders: speeds of {obstacle_speed:.3g} m/s", "slower colliders"
@@ -161,7 +161,7 @@ class StepControl:
         return self._halvings <= LARGEST_HALVINGS
 
     def lengthen(self) -> None:
-        """Undo one halving, if there is one; called at each sort, since the simulation never returns beyond it."""
+        """Undo one halving, if there is any; called at each sort, because the simulation never returns to an earlier one."""
         if self._halvings:
             self._halvings -= 1
             self._longest = 2.0 * self._longest if self._halvings else math.inf

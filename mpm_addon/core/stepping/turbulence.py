@@ -26,7 +26,7 @@ PLANE_SCALE = 0.2125
 
 @kernel
 def mixed(key):
-    """A hash whose every bit depends on all bits of a key: multiplied and folded, twice (Steele, Lea and Flood 2014)."""
+    """A hash in which every bit depends on all bits of the key: multiplied and folded, twice (Steele, Lea and Flood 2014)."""
     key = (key ^ (key >> np.int64(30))) * np.int64(-4658895280553007687)
     key = (key ^ (key >> np.int64(27))) * np.int64(-7723592293110705685)
     return key ^ (key >> np.int64(31))

@@ -1,4 +1,4 @@
-"""The kernels that run a law: in the solver's pass over the particles, and alone. They process whole vectors of slots."""
+"""The kernels that run a law: the solver's pass over the particles, and the law alone. They process whole vectors of slots."""
 
 from typing import Any, NamedTuple
 
@@ -20,21 +20,22 @@ from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIE
 from .scatter import affine_momentum, prepare_scatter, scatter_lanes
 from .scheme import is_plane
 from .scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
+from .sparse import gather_sparse, is_sparse, prepare_records, prepare_sparse, write_records
 from .table import live_count, load_matrix, load_vector, store_matrix, store_vector
 
 EXTREME_COUNT = 6
 
 
 class Pass(NamedTuple):
-    """What one pass over the particles of a body does.
+    """The parameters of one pass over the particles of a body.
 
     Attributes:
         body: number of the body.
         dt: length of the substep [s].
         next_dt: length of the next substep, which a fused pass scatters for [s].
-        reach: upper bound on how far a particle moves along an axis in the substep [cells].
+        reach: upper bound on the displacement of particles along an axis in the substep [cells].
         is_fused: whether particles are scattered for the next substep.
-        is_kept: (blocks,) blocks that are not scattered even in a fused pass; their particles stay in the table.
+        is_kept: (blocks,) whether each block is not scattered even in a fused pass, so that its particles stay in the table.
         full_mass: mass of a full cell [kg], see `fullness`; 0 without fluids.
     """
 
@@ -137,7 +138,7 @@ def _overload_dimension_of(scheme):
 def advance_particles(tickets, constants, scheme, particles, grid, task, scratch, arenas, extremes):
     """Move one body's particles with the grid, update F, state and stress, and scatter them again, all in one pass.
 
-    A fused pass scatters what it has just computed for the next substep, so velocity, C and stress are neither written nor read again;
+    A fused pass immediately scatters its results for the next substep, so that velocity, C and stress are not stored in the table;
     every particle must stay within its block's arena. An unfused pass writes them to the table. Blocks whose runs share vectors (see
     `packing`) are processed together.
 
@@ -171,6 +172,8 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
             begin = behind
             behind = group_end(runs, body, begin, pieces[piece + 1])
             low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+            blocks = begin, behind
+            does_without = is_sparse(scheme, table, runs, body, blocks)
             has_scattered, has_kept = False, False
             for block in range(begin, behind):
                 if is_fused and not is_kept[block]:
@@ -180,27 +183,33 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
                 live = live_count(table, chunk, count)
-                for at in range(0, count, LANE_COUNT):
-                    prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
-                for block in range(begin, behind):
-                    run = block * body_count + body
-                    start, end = first[run], first[run + 1]
-                    if start == end:
-                        continue
-                    if chunk == low:
-                        positions = range_of(scheme, table, start, end)
-                        if is_fused and is_kept[block]:
-                            room = keep_room(arenas, block, run, room)
-                        elif is_fused:
-                            room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbors[block])
-                        touched = nodes_between(scheme, positions, LEAST_WAY)
-                        gather_arena(nodes, neighbors[block], touched, numbers, GATHERED)
-                        if scheme.flip_ratio > 0.0:
-                            gather_arena(nodes_before, neighbors[block], touched, numbers, GATHERED_BEFORE)
-                    start, end = max(start - chunk, 0), min(end - chunk, live)
-                    gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
+                if does_without:
+                    prepare_sparse(scheme, table, low, count, numbers, index)
+                    gather_sparse(scheme, runs, body, blocks, live, nodes, neighbors, numbers, index, LANES)
                     if scheme.flip_ratio > 0.0:
-                        gather_lanes(scheme, start, end, numbers, index, GATHERED_BEFORE, LANES_BEFORE)
+                        gather_sparse(scheme, runs, body, blocks, live, nodes_before, neighbors, numbers, index, LANES_BEFORE)
+                else:
+                    for at in range(0, count, LANE_COUNT):
+                        prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
+                    for block in range(begin, behind):
+                        run = block * body_count + body
+                        start, end = first[run], first[run + 1]
+                        if start == end:
+                            continue
+                        if chunk == low:
+                            positions = range_of(scheme, table, start, end)
+                            if is_fused and is_kept[block]:
+                                room = keep_room(arenas, block, run, end - start, room)
+                            elif is_fused:
+                                room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbors[block])
+                            touched = nodes_between(scheme, positions, LEAST_WAY)
+                            gather_arena(nodes, neighbors[block], touched, numbers, GATHERED)
+                            if scheme.flip_ratio > 0.0:
+                                gather_arena(nodes_before, neighbors[block], touched, numbers, GATHERED_BEFORE)
+                        start, end = max(start - chunk, 0), min(end - chunk, live)
+                        gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
+                        if scheme.flip_ratio > 0.0:
+                            gather_lanes(scheme, start, end, numbers, index, GATHERED_BEFORE, LANES_BEFORE)
                 repeat_last(live, count, numbers, LANES)
                 if scheme.flip_ratio > 0.0:
                     repeat_last(live, count, numbers, LANES_BEFORE)
@@ -238,13 +247,27 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                     if has_scattered:
                         mass = load(table[MASS], slot, LANE_COUNT)
                         affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, spacing)
-                        prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                        if does_without:
+                            prepare_records(scheme, position, mass, velocity, affine, numbers, index, at)
+                        else:
+                            prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
                     if has_kept:
                         store_vector(table, VELOCITY, slot, velocity)
                         store_matrix(table, VELOCITY_GRADIENT, slot, gradient)
                         store_vector(table, STRESS, slot, (xx, xy, xz))
                         store_vector(table, STRESS + 3, slot, (yy, yz, zz))
-                if has_scattered:
+                if does_without and is_fused:
+                    for block in range(begin, behind):
+                        run = block * body_count + body
+                        start, end = first[run], first[run + 1]
+                        if start == end:
+                            continue
+                        lanes = start - low, min(end - low, live)
+                        if is_kept[block]:
+                            room = keep_room(arenas, block, run, end - start, room)
+                        else:
+                            room = write_records(scheme, lanes, numbers, index, arenas, run, room, neighbors[block])
+                elif has_scattered:
                     for block in range(begin, behind):
                         if not is_kept[block]:
                             run = block * body_count + body
@@ -268,7 +291,7 @@ def advance_material(constants, dimension, particles, dt, space, extremes):
         dimension: 3, or 2 for plane strain in x-z.
         particles: (rows, slots), whole vectors of slots.
         dt: length of the substep [s].
-        space: (2, slots) share of the surrounding space that is taken up, and its noise; see `fullness`.
+        space: (2, slots) fullness of the surrounding space and its standard deviation; see `fullness`.
         extremes: (3,) result: largest wave speed [m/s], largest |C| [1/s], and 0, or NaN if a stress or a wave speed is not finite.
     """
     stiffest = constant(0.0, load(particles[MASS], 0, LANE_COUNT))

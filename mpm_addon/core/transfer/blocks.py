@@ -1,15 +1,15 @@
-"""How particles and nodes are laid out in memory: the sparse, blocked grid.
+"""The layout of particles and nodes in memory: the sparse, blocked grid.
 
 Space is divided into blocks of 4^3 cells. A particle belongs to the block that contains floor(x - 1/2), with x in cells: the lowest
 of the 3^3 nodes that a quadratic spline touches. Its position is stored in cells relative to the block's origin, so precision does
 not depend on the distance from the world origin. A particle may leave its block by one cell (half a cell with cubic splines) before
 the particles are sorted again.
 
-Slots: the particles of a block are stored one after another, grouped by body into runs. Small consecutive runs of one body share
+Slots: the particles of a block are stored one after another, grouped by body into *runs*. Small consecutive runs of one body share
 vectors (see `packing`). Such a group is padded to a multiple of `LANE_COUNT` with massless copies of its last particle; they belong
 to its last run.
 
-Arenas: a block's particles can touch 8^3 nodes, starting one node below the block. A run's arena holds those that its own particles
+Arenas: a block's particles can touch 8^3 nodes, starting one node below the block. A run's *arena* holds those that its own particles
 touch (see `extent`). Each run scatters into its own arena, and a node's value is the sum over the arenas that contain it, in a fixed
 order. There are no races, and the result does not depend on the number of threads.
 
@@ -47,7 +47,7 @@ KEY_OFFSET = 1 << (KEY_BITS - 1)
 
 
 class Runs(NamedTuple):
-    """Which slots each run occupies. A run is the particles of one body in one block.
+    """The slots of each run, which is the particles of one body in one block.
 
     Attributes:
         first: (runs + 1,) first slot of each run, and the number of slots at the end; run = block * body_count + body.
@@ -66,7 +66,7 @@ class Particles(NamedTuple):
     Attributes:
         table: (rows, slots), one column per slot; see `rows`.
         ids: (slots,), -1 for massless copies.
-        runs: which slots each run occupies.
+        runs: the slots of each run.
     """
 
     table: NDArray[Any]
@@ -81,8 +81,8 @@ class Grid(NamedTuple):
         spacing: cell size [m].
         neighbors: (blocks, 27 or 9) node blocks around each particle block.
         nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg] of each node.
-        nodes_before: the same before gravity, forces and contact; read with FLIP only.
-        low_body, high_body: the bodies [low, high) of the velocity field that these nodes are of, see `fields`.
+        nodes_before: the same before gravity, forces and contact; only used with FLIP.
+        low_body, high_body: the bodies [low, high) of the velocity field that these nodes belong to, see `fields`.
     """
 
     spacing: float
@@ -95,7 +95,7 @@ class Grid(NamedTuple):
 
 @kernel
 def hashed(key):
-    """A hash whose low bits depend on all bits of a key; after a multiplication alone they would not depend on x."""
+    """A hash whose low bits depend on all bits of a key; after a multiplication alone they would not depend on the x coordinate."""
     product = key * np.int64(-7046029254386353131)
     return (product ^ (product >> np.int64(32))) * np.int64(-7046029254386353131) >> np.int64(32)
 
@@ -132,7 +132,7 @@ def keys_around(keys, is_wanted, table_keys, table_values, around, unique):
 
     Args:
         keys: (n,).
-        is_wanted: (n, 27 or 9) which of the surrounding blocks, in order of the offsets (-1 ... 1)^3, z fastest.
+        is_wanted: (n, 27 or 9) whether each surrounding block is wanted, in order of the offsets (-1 ... 1)^3, z fastest.
         table_keys, table_values: an empty hash table, more than twice the size of its contents; a key's value becomes its place in
             `unique`.
         around: (n, 27 or 9) result: places in `unique`, -1 if not wanted.
@@ -164,13 +164,13 @@ def keys_around(keys, is_wanted, table_keys, table_values, around, unique):
 
 @kernel
 def number_around(around, numbers, absent, opposite):
-    """Replace places in a list by numbers, and record the reverse relation.
+    """Replace indices into a list by block numbers, and record the inverse relation.
 
     Args:
-        around: (n, 27 or 9) places, -1 for none; becomes numbers, with `absent` for none.
-        numbers: number of each place.
+        around: (n, 27 or 9) indices, -1 for none; become numbers, with `absent` for none.
+        numbers: the number at each index.
         absent: number for none.
-        opposite: (numbers, 27 or 9) result: the blocks that each number surrounds; filled with -1 before.
+        opposite: (numbers, 27 or 9) result: the blocks that each number surrounds; must be filled with -1.
     """
     last = around.shape[1] - 1
     for index in range(around.shape[0]):
@@ -178,7 +178,7 @@ def number_around(around, numbers, absent, opposite):
             at = around[index, place]
             around[index, place] = numbers[at] if at >= 0 else absent
             if at >= 0:
-                # from there, this block lies on the opposite side
+                # seen from there, this block lies on the opposite side
                 opposite[numbers[at], last - place] = index
 
 

@@ -1,8 +1,8 @@
-"""Arenas: what each run has scattered, stored only for the nodes that its particles touch.
+"""Arenas: the momentum and mass that each run has scattered, stored only for the nodes that its particles touch.
 
 Nodes are counted from one node below the block, eight along each axis. A run's arena is the box around the nodes that its particles
-touch, with all eight along z. Arenas are stored one after another, each as small as the substep allows: where particles are sparse,
-they are most of what a substep reads and writes.
+touch, with all eight along z. Arenas are stored one after another, each as small as the substep allows, because with sparse particles
+they make up most of the memory that a substep reads and writes.
 """
 
 import math
@@ -19,10 +19,13 @@ from .blocks import ARENA, BLOCK, NEIGHBORS, ROW
 from .reach import HIGH, LOW
 from .rows import POSITION
 from .scheme import is_cubic, is_plane
+from .scratch import CHUNK
 
-# padding after each arena, for pairs of nodes that are written past its end (with zero weight)
+# padding after each arena, for pairs of nodes that are written past its end with zero weight
 ROOM = 16
 BOX = 6
+# numbers of a record, see `sparse`
+RECORD = 36
 HALF_ROW = ROW // 2
 MARK_WORDS = 4
 # largest rounding error of a displacement [cells]
@@ -30,16 +33,19 @@ LEAST_WAY = 1e-3
 
 
 class Arenas(NamedTuple):
-    """What the runs have scattered.
+    """The momentum and mass that runs have scattered.
 
     Attributes:
-        values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena.
+        values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena; in place of the
+            arena of a run in a sparse group its records, see `sparse`.
         starts: (runs,) offset of each arena in `values`.
-        rooms: (bodies, pieces) offset of the first arena of each body in each piece of work; each has room for its largest box.
-        boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway.
+        rooms: (bodies, pieces) offset of the first arena of each body in each piece of work; each has space for its largest box.
+        boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway. For
+            records, -1 and their number.
         reach: (blocks, 6) largest possible box until the next sort.
         marks: (node blocks + 1, 4) 32 bytes per node block, one for each of the 27 (in two dimensions: 9) blocks around it that has
-            scattered to it since the arenas were last summed.
+            scattered to it since the arenas were last summed. For records its bits tell which of them, counted modulo 8, touch the node
+            block.
         mark_bytes: (node blocks + 1, 32) the same memory as bytes: no two blocks write the same one.
         bodies: (node blocks + 1, 2) bodies [begin, end) whose arenas each node block sums; see `fields`.
     """
@@ -55,7 +61,7 @@ class Arenas(NamedTuple):
 
 
 def no_arenas(dtype: np.dtype[Any]) -> Arenas:
-    """Arenas without runs."""
+    """Arenas for no runs."""
     marks, boxes = np.zeros((1, MARK_WORDS), np.uint64), np.zeros((0, BOX), np.int8)
     nothing = np.zeros(0, np.int64)
     bodies = np.zeros((1, 2), np.int64)
@@ -64,7 +70,7 @@ def no_arenas(dtype: np.dtype[Any]) -> Arenas:
 
 @kernel
 def make_room(extents, runs, is_plane, rooms, reach):
-    """Compute how large the arenas can become.
+    """Compute upper bounds on the sizes of the arenas.
 
     Args:
         extents: see `reach.find_extents`.
@@ -89,14 +95,14 @@ def make_room(extents, runs, is_plane, rooms, reach):
             for block in range(pieces[piece], pieces[piece + 1]):
                 run = block * body_count + body
                 if first[run] < first[run + 1]:
-                    start += largest_arena(reach[block])
+                    start += largest_arena(reach[block], first[run + 1] - first[run])
     return start
 
 
 @kernel
-def largest_arena(reach):
-    """The size of an arena whose box covers all that its block can reach."""
-    return (reach[1] - reach[0]) * (reach[3] - reach[2]) * ROW + ROOM
+def largest_arena(reach, slots):
+    """The size of an arena whose box covers all nodes that particles of its block can reach, or of the records of a small run."""
+    return max((reach[1] - reach[0]) * (reach[3] - reach[2]) * ROW + ROOM, RECORD * slots if slots <= CHUNK else 0)
 
 
 @generic
@@ -130,7 +136,7 @@ def _overload_range_of(scheme, particles, low, high):
 def range_along(row, low, high):
     """The minimum and maximum of a row in [low, high)."""
     if high - low < LANE_COUNT:
-        # the rest of the vector may belong to another block
+        # a whole vector could include slots of another block
         above = load(row, low, 1)
         below = -above
         for slot in range(low + 1, high):
@@ -146,7 +152,7 @@ def range_along(row, low, high):
 
 
 def nodes_between(scheme: Any, positions: Any, way: Any) -> Any:
-    """The nodes [begin, end) along x, y and z touched by particles that are at most `way` cells away from a range of positions."""
+    """The nodes [begin, end) along x, y and z touched by particles at most `way` cells away from a range of positions."""
     raise TypeError("nodes_between is for kernels")
 
 
@@ -173,7 +179,7 @@ def _overload_nodes_between(scheme, positions, way):
 
 @generic
 def lowest_node(position, shift):
-    """The lowest node that a particle touches, counted in the arena; a spline is centered at the node above x - shift, or below."""
+    """The lowest node that a particle touches, counted in the arena; its center is above x - 1/2 or below x, see `scheme`."""
     return inside_arena(math.floor(position - shift) + (1 if shift > 0.0 else 0))
 
 
@@ -186,7 +192,7 @@ def box_of(arenas, run):
 
 @generic
 def blocks_along(begin, end):
-    """The node blocks [low, high) along an axis that contain nodes [begin, end) of an arena; its own block is number 1."""
+    """The node blocks [low, high) along an axis that contain nodes [begin, end) of an arena; the arena's own block is number 1."""
     low = 0 if begin < 1 else (1 if begin <= BLOCK else 2)
     high = 1 if end <= 1 else (2 if end <= BLOCK + 1 else 3)
     return low, high
@@ -202,7 +208,7 @@ def open_arena(arenas, block, run, start, touched, neighbors):
         neighbors: (27 or 9,) node blocks around the block.
 
     Returns:
-        The offset behind it.
+        The offset of the end of the arena.
     """
     x0, x1, y0, y1, z0, z1 = touched
     reach = arenas.reach[block]
@@ -214,8 +220,8 @@ def open_arena(arenas, block, run, start, touched, neighbors):
         for y in range(by[0], by[1]):
             for z in range(bz[0], bz[1]):
                 place = 9 * x + 3 * y + z if neighbors.size == NEIGHBORS else 3 * x + z
-                # from there, this block lies on the opposite side
-                arenas.mark_bytes[neighbors[place], last - place] = 1
+                # seen from there, this block lies on the opposite side
+                arenas.mark_bytes[neighbors[place], last - place] |= np.uint8(1)
     arenas.boxes[run, 0], arenas.boxes[run, 1] = x0, x1
     arenas.boxes[run, 2], arenas.boxes[run, 3] = y0, y1
     arenas.boxes[run, 4], arenas.boxes[run, 5] = z0, z1
@@ -228,19 +234,19 @@ def open_arena(arenas, block, run, start, touched, neighbors):
 
 
 @generic
-def keep_room(arenas, block, run, start):
-    """Reserve an arena at `start` for a run that is scattered later; returns the offset behind the largest it can be."""
+def keep_room(arenas, block, run, slots, start):
+    """Reserve an arena at `start` for a run of this many slots that is scattered later; returns the offset of its largest possible end."""
     arenas.starts[run] = start
-    return start + largest_arena(arenas.reach[block])
+    return start + largest_arena(arenas.reach[block], slots)
 
 
 def offset_in_arena(scheme: Any, arenas: Any, run: Any) -> Any:
-    """How to convert node numbers in 8^3 (in two dimensions: 8^2) nodes to a run's arena: an offset, and the nodes per x plane."""
+    """The conversion of node numbers in 8^3 (in two dimensions: 8^2) nodes to a run's arena: an offset, and the nodes per x plane."""
     raise TypeError("offset_in_arena is for kernels")
 
 
 def place_in_arena(scheme: Any, node: Any, across: Any) -> Any:
-    """The place in a run's arena of a node numbered in 8^3 (in two dimensions: 8^2) nodes, without the offset of `offset_in_arena`."""
+    """The index in a run's arena of a node numbered in 8^3 (in two dimensions: 8^2) nodes, without the offset of `offset_in_arena`."""
     raise TypeError("place_in_arena is for kernels")
 
 

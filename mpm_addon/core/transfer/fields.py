@@ -1,4 +1,4 @@
-"""Velocity fields: the bodies of one field share a velocity at each node, the bodies of another field have their own.
+"""Velocity fields: the bodies of one field share a velocity at each node; those of another field have their own.
 
 Where particles of several fields can reach a node block, it belongs to the first of these fields, and each other field has a *twin* of
 it: a node block like any other, numbered after the rest. Such a node block sums only the arenas of its field's bodies (see `grid`), and
@@ -21,11 +21,11 @@ class NodeBlocks(NamedTuple):
 
     Attributes:
         neighbors: for each field, the node blocks around each particle block, (blocks, 27 or 9); the number of node blocks for none.
-        origins: (node blocks,) the node block in the same place: its own number, or that of the block whose twin it is.
+        origins: (node blocks,) the node block in the same place: its own number, or that of the block it is a twin of.
         bodies: (node blocks + 1, 2) the bodies [begin, end) whose arenas each sums.
-        fields: (node blocks,) the field whose bodies can reach each; the only one, since the others have twins.
-        numbers: (fields, places + 1) the node block of each field in each place, and in none: the number of node blocks if it does not
-            reach that.
+        fields: (node blocks,) the field that each belongs to; other fields that reach the place have twins.
+        numbers: (fields, places + 1) the node block of each field in each place, and of none in the last column; the number of node blocks
+            where a field does not reach.
     """
 
     neighbors: tuple[Ints, ...]
@@ -39,12 +39,12 @@ class NodeBlocks(NamedTuple):
         return len(self.origins) >= self.numbers.shape[1]
 
     def around(self, places: Ints) -> Ints:
-        """The node blocks of its field around each node block, -1 for none; `places` (places, 27 or 9) are around those in its place."""
+        """The node blocks of the same field around each, -1 for none, from the places (places, 27 or 9) around each place."""
         if not self.has_twins:
             return places
         absent = len(self.origins)
         numbers = np.where(self.numbers == absent, -1, self.numbers)
-        # -1 is the last place, which stands for none
+        # index -1 is the last column, which stands for none
         return numbers[self.fields[:, None], places[self.origins]]
 
 
@@ -61,10 +61,10 @@ def divide(fields: Fields, first: Ints, neighbors: Ints, count: int) -> NodeBloc
     bodies = np.tile(np.array([0, body_count]), (count + 1, 1))
     if len(fields) == 1:
         return NodeBlocks((neighbors,), np.arange(count), bodies, np.zeros(count, np.int64), np.arange(count + 1)[None])
-    is_there = np.diff(first).reshape(-1, body_count) > 0
+    is_present = np.diff(first).reshape(-1, body_count) > 0
     is_reached = np.zeros((len(fields), count + 1), np.bool_)
     for field, its in enumerate(fields):
-        is_reached[field, neighbors[is_there[:, its.start : its.stop].any(axis=1)]] = True
+        is_reached[field, neighbors[is_present[:, its.start : its.stop].any(axis=1)]] = True
     is_reached[:, count] = False
     is_own = is_reached & (is_reached.sum(axis=0) > 1)
     is_first = is_own & (np.cumsum(is_own, axis=0) == 1)

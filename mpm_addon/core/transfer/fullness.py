@@ -1,9 +1,8 @@
-"""Fullness: the share of the space around a particle that material or a collider takes up. Fluids keep their volume by it.
+"""Fullness: the share of the space around a particle that material or a collider occupies. Fluids use it to keep their volume.
 
-The masses at the nodes say how full space is, after some corrections. Other materials count by their volume at rest instead of their mass,
-those of other velocity fields too.
-Colliders count as the part of each node's kernel that they cover. A free surface does not count as thin: where the mass falls off
-as it does below the surface of a half-space, it is divided by what it would be there.
+After some corrections, fullness follows from the masses at the nodes. Other materials, including those of other velocity fields, count by
+their volume at rest instead of their mass, and colliders by the part of each node's kernel that they cover. A free surface does not count
+as thin material: where the mass decreases as it does below the surface of a half space, it is divided by what it would be there.
 """
 
 from collections.abc import Sequence
@@ -17,28 +16,29 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..laws.law import FluidLaw, Law
 from .blocks import BLOCK, NEIGHBORS, NODE, ROW
-from .extent import box_of
+from .extent import RECORD, box_of
 from .grid import overlap
 from .layout import Layout
 from .particle_store import ParticleStore
 from .scheme import is_cubic, is_plane
+from .sparse import IS_RECORDS, add_mass_of_record
 
-# What a particle gathers of its own mass is more than the space around it holds; its neighbors keep away and make up for most of it.
-# The rest, in shares of the mean sum of squared weights; measured in stirred water (4 and 9 particles a cell in 2D, 8 in 3D).
+# A particle gathers more of its own mass than the space around it holds on average; its neighbors, which keep a distance, compensate for
+# most of this. The rest, relative to the mean sum of squared weights; measured in stirred water (4 and 9 particles a cell in 2D, 8 in 3D).
 OWN_EXCESS = 0.08
 QUADRATIC_SQUARES, CUBIC_SQUARES = 11.0 / 20.0, 151.0 / 315.0
-# 1 / (mass gathered below a flat surface), as a polynomial in t = h |grad m| / m: within 0.3 % from half a particle above the surface
-# downward, averaged over where between nodes the surface lies; and the largest t that it is used for.
+# 1 / (mass gathered below a flat surface), as a polynomial in t = h |grad m| / m, averaged over the positions of the surface between nodes:
+# accurate to 0.3 % from half a particle above the surface downward; and the largest t for which it is used.
 QUADRATIC_SURFACE = (0.305, 0.310, 0.167)
 CUBIC_SURFACE = (0.350, 0.420, 0.257)
 STEEPEST = 1.5
-# Below a free surface half of the space is full; where it is less, there is no surface but spray.
+# At a free surface half of the space is full; below the first share there is only spray, from the second on a surface.
 SPARSE, DENSE = 0.35, 0.45
-# Particles lie unevenly within a fluid too. In shares of a particle, t^2 is this much, and so is the variance of fullness in the
-# plane and in space; measured in Poisson-disk samples and in stirred water.
+# Particles are also spaced unevenly inside a fluid. The mean of t^2 that this causes, and the variance of fullness in 2D and in 3D, all
+# relative to the share of one particle; measured in Poisson-disk samples and in stirred water.
 NOISE = 0.02
 PLANE_UNEVENNESS, SPACE_UNEVENNESS = 0.009, 0.0045
-# no division by zero; a particle always gathers some of its own mass [kg]
+# prevents a division by zero in slots without mass around; particles always gather some of their own mass [kg]
 LEAST_MASS = 1e-30
 
 
@@ -50,7 +50,7 @@ class MixedNodes:
         cell_volume: [m^3], in 2D [m^2].
 
     Attributes:
-        full_mass: mass of a cell full of the first fluid [kg], which fullness is counted in; 0 without fluids.
+        full_mass: mass of a cell full of the first fluid [kg], the unit of fullness; 0 without fluids.
     """
 
     def __init__(self, laws: Sequence[Law], cell_volume: float) -> None:
@@ -65,11 +65,11 @@ class MixedNodes:
         """Find the node blocks of fluids that need a correction."""
         is_other = self._volumes != 1.0
         if self.full_mass == 0.0 or not (is_other.any() or layout.has_twins):
-            # fields that met before the sort may have parted
+            # fields in contact before the sort may have separated
             self._blocks = np.zeros(0, np.int64)
             return
         holds = np.diff(layout.runs.first).reshape(-1, len(self._volumes)) > 0
-        # one more: a number that stands for no block
+        # one row more, for the number that stands for no block
         holds = np.concatenate([holds, np.zeros_like(holds[:1])])
         around, field = layout.node_arenas, layout.node_fields
         is_wanted = np.zeros(len(around), np.bool_)
@@ -82,20 +82,20 @@ class MixedNodes:
         self._blocks = np.flatnonzero(is_wanted)
 
     def count_volumes(self, store: ParticleStore) -> None:
-        """Turn masses at these nodes into those of the first fluid in the same volume; for gathering alone."""
+        """Convert masses at these nodes to those of the first fluid in the same volume; only for gathering."""
         if len(self._blocks):
             count_volumes(store.arenas, store.layout.node_arenas, self._blocks, self._volumes, store.nodes)
 
 
 @parallel_kernel
 def count_volumes(tickets, arenas, node_arenas, mixed, volumes, nodes):
-    """Add to the masses at nodes what makes each body count by its volume.
+    """Correct the masses at nodes so that each body counts by its volume.
 
     Args:
         arenas: see `Arenas`; those of the substep.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
         mixed: (n,) node blocks.
-        volumes: (bodies,) density of the reference over the body's, 0 for bodies that take no space.
+        volumes: (bodies,) density of the reference over the body's, 0 for bodies that take up no space.
         nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg]; the masses are changed.
     """
     body_count = volumes.size
@@ -117,7 +117,12 @@ def count_volumes(tickets, arenas, node_arenas, mixed, volumes, nodes):
 def add_masses(arenas, run, place, is_in_space, factor, node):
     """Add the masses in the arena of a run of the neighbor number `place`, times a factor, to those of a node block.
 
-    Only where that has mass: nothing empties other nodes, and nothing is gathered from them."""
+    Nodes without mass are skipped: they are not reset, and nothing gathers from them.
+    """
+    if arenas.boxes[run, 0] == IS_RECORDS:
+        for each in range(int(arenas.boxes[run, 1])):
+            add_mass_of_record(arenas.values, arenas.starts[run] + RECORD * each, place, factor, node)
+        return
     x0, x1, y0, y1, z0, z1 = box_of(arenas, run)
     low_x, high_x, ax = overlap((place // 9 if is_in_space else place // 3) - 1, x0, x1)
     low_y, high_y, ay = overlap(place // 3 % 3 - 1, y0, y1) if is_in_space else (0, 1, 0)
@@ -132,11 +137,11 @@ def add_masses(arenas, run, place, is_in_space, factor, node):
 
 
 def fullness(scheme: Any, mass: Any, mass_around: Any, slope: Any, full_mass: Any) -> Any:
-    """The share of the space around a particle that is taken up, and its standard deviation because particles lie unevenly.
+    """The share of the space around a particle that is occupied, and its standard deviation due to the uneven spacing of particles.
 
     Args:
-        mass: what the particle's rest volume of the first fluid weighs [kg].
-        mass_around: gathered from the nodes, see `MixedNodes` [kg].
+        mass: mass of the first fluid in the particle's rest volume [kg].
+        mass_around: mass gathered from the nodes, see `MixedNodes` [kg].
         slope: its gradient times the cell size [kg], 3 values.
         full_mass: mass of a full cell [kg]; 0 gives 0.
     """

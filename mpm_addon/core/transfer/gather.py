@@ -91,14 +91,21 @@ def gather_lane(scheme, arena, at, scratch, lane, result):
     wz = shuffled(weights, weights, (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3))
     value, along_x, along_y = value * wz, along_x * wz, along_y * wz
     along_z = value * whole_numbers(value, (-1, -1, -1, -1, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2))
-    # four nodes each: add pairs of nodes, then pairs of pairs
+    store_gathered(scratch, result + LANE_ROW * lane, (value, along_x, along_y, along_z))
+
+
+@generic
+def store_gathered(scratch, at, sums):
+    """Store a particle's sums over its nodes, given for four nodes along z each, as four rows of four."""
+    value, along_x, along_y, along_z = sums
+    # add pairs of nodes, then pairs of pairs
     low = (0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
     high = (8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31)
     first = shuffled(value, along_x, low) + shuffled(value, along_x, high)
     second = shuffled(along_y, along_z, low) + shuffled(along_y, along_z, high)
     even = (0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
     odd = (4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31)
-    store(scratch, result + LANE_ROW * lane, shuffled(first, second, even) + shuffled(first, second, odd))
+    store(scratch, at, shuffled(first, second, even) + shuffled(first, second, odd))
 
 
 @generic
@@ -107,8 +114,8 @@ def copy_row(below, middle, above, z0, z1, nodes, scratch, at):
     if z0 == 0:
         store(scratch, at, load(nodes, below + 3 * NODE, NODE))
     store(scratch, at + NODE, load(nodes, middle, ROW_OF_FOUR))
-    # also if z1 is the first of these: what is read with zero weight must be a finite number. The fourth is overwritten, or lies
-    # behind the arena
+    # also if z1 is the first of these, because values read with zero weight must be finite. The fourth node is overwritten later, or lies
+    # past the end of the arena
     if z1 > BLOCK:
         store(scratch, at + 5 * NODE, load(nodes, above, ROW_OF_FOUR))
 
@@ -158,7 +165,7 @@ def gather_lanes(scheme, begin, end, scratch, index, start, result):
 
 @generic
 def repeat_last(live, count, scratch, result):
-    """Give the slots after the first `live` ones, copies of the last particle, the values gathered for it."""
+    """Copy the values gathered for the last particle to the slots after the first `live` ones, which are copies of it."""
     last = load(scratch, result + LANE_ROW * (live - 1), LANE_ROW)
     for lane in range(live, count):
         store(scratch, result + LANE_ROW * lane, last)
@@ -166,13 +173,13 @@ def repeat_last(live, count, scratch, result):
 
 @generic
 def gathered(scheme, position, spacing, scratch, at):
-    """What was gathered for `LANE_COUNT` slots, from number `at` of the chunk on; see `gathered_from`."""
+    """The values gathered for `LANE_COUNT` slots, from number `at` of the chunk on; see `gathered_from`."""
     return gathered_from(scheme, position, spacing, scratch, LANES + LANE_ROW * at)
 
 
 @generic
 def gathered_from(scheme, position, spacing, scratch, row):
-    """What was gathered for `LANE_COUNT` slots, from the rows of the scratch at `row` on.
+    """The values gathered for `LANE_COUNT` slots, from the rows of the scratch at `row` on.
 
     v = sum w v_i, C = D^-1 sum w v_i (x_i - x_p)^T (Hu et al. 2018, eq. 17; Jiang et al. 2015).
 

@@ -1,4 +1,4 @@
-"""How particles are divided into blocks: which slots each block occupies, and which node blocks surround it. See `blocks`."""
+"""The division of particles into blocks: the slots of each block, and the node blocks around it. See `blocks`."""
 
 from dataclasses import dataclass
 
@@ -39,14 +39,14 @@ def runs_of(counts: Ints, body_count: int) -> Runs:
 
 @dataclass
 class Around:
-    """The blocks around some blocks: their distinct keys, and which of them lies where.
+    """The distinct blocks around some blocks.
 
     Attributes:
         keys: in ascending order.
-        places: (blocks, 27 or 9) places in `keys`; the number of keys where none is wanted.
+        places: (blocks, 27 or 9) indices in `keys` of the blocks around each; the number of keys where none is wanted.
         opposite: (keys, 27 or 9) the blocks that each of `keys` surrounds, -1 for none.
         table_keys, table_values: a hash table of keys.
-        numbers: the place in `keys` that each value of the table stands for.
+        numbers: the index in `keys` that each value of the table stands for.
     """
 
     keys: Ints
@@ -61,7 +61,7 @@ class Around:
         self._is_known = np.zeros(len(self.keys), np.bool_)
 
     def neighbors_of(self, numbers: Ints) -> Ints:
-        """Which of `keys` surround each of them, (keys, 27 or 9), -1 for none; filled for those with these numbers."""
+        """The numbers of the `keys` around each of them, (keys, 27 or 9), -1 for none; only filled for those with these numbers."""
         missing = numbers[~self._is_known[numbers]]
         if len(missing):
             found = np.empty((len(missing), self._neighbors.shape[1]), np.int64)
@@ -92,12 +92,12 @@ def blocks_around(keys: Ints, is_wanted: NDArray[np.bool_]) -> Around:
 
 
 class Layout:
-    """Which slots each block's particles occupy, and which node blocks surround it.
+    """The slots of each block's particles, and the node blocks around it.
 
     Args:
         keys: keys of the particle blocks, in ascending order.
         runs: slots of their particles.
-        extents: bounding box of each block's particles when they are sorted; see `reach.find_extents`.
+        extents: bounding box of each block's particles at the sort; see `reach.find_extents`.
         dimension: 3 or 2.
         fields: bodies of each velocity field, see `fields`.
         old: a layout to reuse the node blocks of, if they are the same.
@@ -147,7 +147,7 @@ class Layout:
 
     @property
     def node_count(self) -> int:
-        """How many node blocks there are, with twins; the number that stands for none."""
+        """The number of node blocks, including twins, which also stands for none."""
         return len(self.origins)
 
     @property
@@ -159,7 +159,7 @@ class Layout:
         return self._around is other._around and np.array_equal(self.origins, other.origins)
 
     def node_neighbors(self, numbers: Ints) -> Ints:
-        """The node blocks of its field around each node block, (node blocks, 27 or 9), -1 for none; filled for those with these numbers."""
+        """The node blocks of the same field around each node block, (node blocks, 27 or 9), -1 for none; filled for these numbers."""
         if not self.has_twins:
             return self._around.neighbors_of(numbers)
         if self._node_neighbors is None:
@@ -170,10 +170,10 @@ class Layout:
         """Node blocks and all their twins.
 
         Args:
-            numbers: (n,) of node blocks that are no twins, -1 for none.
+            numbers: (n,) of node blocks that are not twins, -1 for none.
 
         Returns:
-            Which of them each is or is a twin of, (m,), and the numbers of both, (m,): those given, then their twins.
+            For each result, the index of the given block that it is or is a twin of, (m,); and the numbers, (m,): given blocks, then twins.
         """
         count = len(self.node_keys)
         order = np.argsort(self.origins[count:], kind="stable")
@@ -186,7 +186,7 @@ class Layout:
 
 
 def places_of(wanted: Ints, keys: Ints) -> Ints:
-    """The places of keys in an ascending list, -1 for those not in it."""
+    """The indices of `wanted` in the ascending `keys`, -1 for those not in it."""
     if len(keys) == 0:
         return np.full(wanted.shape, -1, np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

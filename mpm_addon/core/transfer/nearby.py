@@ -9,7 +9,7 @@ substeps, because a particle is always stored in the block where it was sorted, 
                 result[slot] += ...
 
 A kernel's own arrays have one number per slot. A kernel that writes only to the slots of its own block gives the same bytes with any
-number of threads. The solver's own passes process each particle alone; so far only a test runs such a kernel.
+number of threads. The solver's own passes process each particle alone; so far only tests run such a kernel.
 """
 
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ LARGEST_RADIUS = BLOCK - 2.0
 
 
 class Near(NamedTuple):
-    """What kernels need to find particles near one another.
+    """The data that kernels need to find particles near one another.
 
     Attributes:
         table: (rows, slots).
@@ -47,7 +47,7 @@ class Near(NamedTuple):
 
 
 def near(store: ParticleStore, radius: float) -> Near:
-    """What kernels need to find the particles within a radius of each other, at their present positions.
+    """The data that kernels need to find the particles within a radius of one another, at their current positions.
 
     Args:
         store: the particles.

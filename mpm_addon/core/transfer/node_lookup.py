@@ -7,7 +7,7 @@ from .blocks import BLOCK, BLOCK_BITS, NEIGHBORS
 @kernel
 def neighbor_of_node(ix, iy, iz, neighbors):
     """The block among a block's neighbors that contains a node, given relative to that block's origin; -1 for none."""
-    # shifts and masks: this runs for eight corners of every particle near a collider
+    # shifts and masks for speed: this runs for eight corners of every particle near a collider
     bx, bz = ix + BLOCK >> BLOCK_BITS, iz + BLOCK >> BLOCK_BITS
     if neighbors.size == NEIGHBORS:
         return neighbors[(bx * 3 + (iy + BLOCK >> BLOCK_BITS)) * 3 + bz]

@@ -1,4 +1,4 @@
-"""What a frame shows of the particles, and their totals."""
+"""The attributes of particles in a frame, and totals."""
 
 import math
 
@@ -72,7 +72,7 @@ def masses_around(tickets, is_cubic, table, slots, block_of, neighbors, nodes, r
 
 @parallel_kernel
 def show_particles(tickets, table, places, is_fluid, volume_ratios, stress, rotation, stretch):
-    """What a frame shows of the particles' deformation.
+    """Compute the attributes of a frame that describe deformation and stress.
 
     Args:
         table: (rows, slots), whole vectors of slots; without rows for F if all particles are fluid.

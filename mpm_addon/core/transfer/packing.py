@@ -1,4 +1,4 @@
-"""Groups: consecutive small runs of one body share vectors of slots, so that sparse particles do not each occupy a vector.
+"""Groups: consecutive small runs of one body share vectors of slots, so that sparse particles do not occupy one vector each.
 
 A group is one run, or several that fit in a chunk together. It starts and ends at a whole vector and lies in one piece of work. Empty
 runs belong to any group.
@@ -34,7 +34,7 @@ def place_runs(counts, body_count, pieces, first):
 
 @kernel
 def group_end(runs, body, block, end):
-    """The block behind a body's group that starts with a block; the group lies before block `end`."""
+    """The block after a body's group that starts with `block`; the group ends at `end` or before it."""
     first = runs.first
     low, high = first[block * runs.body_count + body], first[block * runs.body_count + body + 1]
     block += 1

@@ -73,7 +73,7 @@ def new_particles(
         dtype: of the table, float32 or float64.
         first_id: id of the first particle; the others follow.
         bodies: number of each particle's body, (n,).
-        subject: what messages call the emitter.
+        subject: the emitter's name in messages.
         row_count: number of rows in the table.
 
     Raises:
@@ -105,7 +105,7 @@ def new_particles(
 
 @dataclass
 class _Source:
-    """The input of a sort, kept so that the sort can be repeated."""
+    """The input of a sort, stored so that the sort can be repeated."""
 
     particles: Particles
     layout: Layout
@@ -123,13 +123,14 @@ class ParticleStore:
         body_count: number of bodies.
         dtype: float32 or float64.
         dimension: 3 or 2.
-        is_flip: whether the nodes' velocities from before the substep are stored.
+        is_flip: whether the nodes' velocities before forces and contact are stored, too.
         row_count: rows of the table, see `rows.row_count`.
         fields: bodies of each velocity field, see `fields`; None if all bodies share one.
 
     Attributes:
         field_of_body: number of each body's velocity field.
-        is_carried: (bodies,) which bodies are moved by nodes of their own, and not by those of the world.
+        node_speeds: (node blocks + 1, 4) the largest speed in each along x, y and z [m/s], that along z twice; see `grid.fastest_nodes`.
+        is_carried: (bodies,) whether each body has a rest state and is moved by its rest nodes instead of the nodes in the world.
     """
 
     def __init__(
@@ -158,6 +159,7 @@ class ParticleStore:
         self.arenas = no_arenas(self.dtype)
         self.nodes, self.node_rows = self._empty_nodes(1)
         self.nodes_before, self.node_rows_before = self._empty_nodes(1)
+        self.node_speeds = np.zeros((1, NODE), self.dtype)
         self.scratch = Scratch(aligned((PIECE_COUNT, SCRATCH_SIZE), self.dtype), np.zeros((PIECE_COUNT, CHUNK), np.int32))
         self._spare_table = self.table.copy()
         self._spare_ids = self.ids.copy()
@@ -167,7 +169,7 @@ class ParticleStore:
 
     @property
     def live(self) -> NDArray[np.bool_]:
-        """Which slots hold a particle and not a massless copy, shape (slots,)."""
+        """Whether each slot holds a particle, not a massless copy, shape (slots,)."""
         return self.ids[: self.layout.slot_count] >= 0
 
     @property
@@ -191,7 +193,7 @@ class ParticleStore:
             The number of particles that were removed.
 
         Raises:
-            Strayed: a particle has moved beyond the blocks around its own; nothing has changed, and `restore` can be called.
+            Strayed: a particle has moved beyond the blocks around its own; nothing is changed, and `restore` can be called.
             UnstableError: a particle has moved farther than the grid's keys can represent.
         """
         bounds = np.array([[-np.inf] * 3, [np.inf] * 3]) if limits is None else limits
@@ -262,13 +264,14 @@ class ParticleStore:
         origins.sources[first[ordered] + origins.old_counts[ordered] + place_in_run] = order
 
     def _lay_out(self, keys: Ints, particles: Particles) -> None:
-        """Make the layout of sorted particles, and clear the node blocks if their numbers change."""
+        """Make the layout of sorted particles, and clear the nodes if the node blocks have changed."""
         extents, old = np.empty((len(keys), 6)), self.layout
         find_extents(particles, extents)
         self.layout = Layout(keys, particles.runs, extents, self.dimension, self.fields, old)
-        # one more, for the number that stands for no node block
+        # one block more, for the number that stands for no node block
         count = self.layout.node_count + 1
         self._place_arenas(count)
+        self.node_speeds = np.zeros((count, NODE), self.dtype)
         if self.layout.has_nodes_of(old):
             return
         for values, rows in (("nodes", "node_rows"), ("nodes_before", "node_rows_before"))[: 1 + self._is_flip]:
@@ -292,7 +295,7 @@ class ParticleStore:
         self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8), layout.node_bodies)
 
     def _empty_nodes(self, count: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
-        """Empty node blocks, a quarter more than `count`, and their nonzero rows."""
+        """Zeros for node blocks, a quarter more than `count`, and for their rows."""
         count += count // 4
         return aligned((count, NODE * blocks.BLOCK**self.dimension), self.dtype), np.zeros(count, np.int32)
 
@@ -317,7 +320,7 @@ class ParticleStore:
         return self.table[list(state_rows(count))][:, slots]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The exact particles as plain arrays, in the order of the slots: table, ids, bodies and keys of their blocks."""
+        """The exact particles as arrays of a checkpoint, in the order of the slots: table, ids, bodies and keys of their blocks."""
         live = np.flatnonzero(self.live)
         run = np.repeat(np.arange(len(self.layout.first) - 1), np.diff(self.layout.first))[live]
         return {
@@ -329,7 +332,7 @@ class ParticleStore:
 
 
 def particles_of_snapshot(arrays: Mapping[str, NDArray[Any]]) -> NewParticles:
-    """The particles that `ParticleStore.snapshot` returned."""
+    """The particles in arrays that `ParticleStore.snapshot` returned."""
     return NewParticles(*(np.require(arrays[name], requirements=["C", "W"]) for name in ("table", "keys", "ids", "bodies")))
 
 

@@ -1,4 +1,4 @@
-"""Which nodes can have mass before the next sort: those that particles can reach from where they are now."""
+"""The nodes that can have mass before the next sort: those that particles can reach from their current positions."""
 
 import math
 

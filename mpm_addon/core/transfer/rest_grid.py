@@ -1,11 +1,11 @@
 """Rest grids: bodies whose forces come from their rest state.
 
-Each body of one velocity field has nodes in the space of its rest state. A rest node keeps a displacement and a velocity, from one
-substep to the next; they are the state of the body. Particles keep their place among these nodes for ever, so the body stays whole
+The bodies of each velocity field have nodes in the space of their rest state. A rest node stores a displacement and a velocity from one
+substep to the next; these are the state of the bodies. Particles never move relative to these nodes, so a body remains connected
 however far it is stretched, and F needs no history (total Lagrangian MPM; de Vaucorbeil, Nguyen and Hutchinson 2020). The grid in the
-world serves for what acts from outside: it gets the particles' momentum without their stress, and only what it changes comes back.
+world transmits external influences: it receives the particles' momentum without their stress, and only its changes are returned.
 
-Particles in the rest state lie in a store of their own, sorted once. Knows neither scenes nor laws' parameters.
+Particles in the rest state have a separate store, which is sorted once. Knows neither scenes nor laws' parameters.
 """
 
 from collections.abc import Mapping
@@ -26,18 +26,18 @@ from .scatter import particles_to_grid
 from .scheme import Scheme
 
 Floats = NDArray[np.float64]
-# a node's velocity: of all numbers but its mass
+# the numbers of a node except its mass
 _VECTOR = slice(0, 3)
 
 
 @dataclass(frozen=True)
 class RestPlaces:
-    """Where particles are in the rest state, in order of id.
+    """The positions of particles in the rest state, in order of id.
 
     Attributes:
         id: (n,).
         key: (n,) keys of their blocks.
-        position: (3, n) relative to these [cells].
+        position: (3, n) relative to these blocks [cells].
     """
 
     id: NDArray[np.int32]
@@ -49,7 +49,7 @@ class RestPlaces:
         return cls(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros((3, 0), dtype))
 
     def joined(self, new: NewParticles) -> "RestPlaces":
-        """These, and new particles where they are emitted."""
+        """These positions, followed by those of new particles as emitted."""
         position = new.table[POSITION : POSITION + 3]
         return RestPlaces(
             np.concatenate([self.id, new.ids]), np.concatenate([self.key, new.keys]), np.concatenate([self.position, position], axis=1)
@@ -60,7 +60,7 @@ class RestPlaces:
 
 
 class RestGrid:
-    """The rest nodes of all bodies that have any, and their particles in the rest state.
+    """The rest nodes of all bodies with a rest state, and their particles in that state.
 
     Args:
         world: the particles in the world.
@@ -69,19 +69,19 @@ class RestGrid:
 
     Attributes:
         store: the particles in the rest state.
-        places: where they are.
+        places: their positions.
         displacement: (node blocks, block nodes, 3) of the rest nodes [m].
         velocity: likewise [m/s].
         mass: (node blocks, block nodes) [kg].
-        slots: for each slot in the world, that in the rest state, -1 for other particles.
-        is_near: (blocks,) the particle blocks in the world where something may act from outside until the next sort.
-        farthest: the longest way of a particle along an axis in the last substep [cells].
+        slots: for each slot in the world, the slot in the rest state, -1 for other particles.
+        is_near: (blocks,) whether external influences may act in each particle block in the world until the next sort.
+        farthest: the greatest displacement of a particle along an axis in the last substep [cells].
     """
 
     def __init__(self, world: ParticleStore, scheme: Scheme, spacing: float) -> None:
         self._world = world
         self._scheme = scheme
-        # the change of the gradient always comes back, whatever the transfers in the world
+        # changes of the velocity gradient are always returned, whatever the transfer scheme in the world
         self._affine = scheme._replace(affine=1.0, flip_ratio=0.0)
         self._spacing = spacing
         self.places = RestPlaces.empty(world.dtype)
@@ -100,7 +100,7 @@ class RestGrid:
         return ParticleStore(world.body_count, world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=world.fields)
 
     def _lay_out(self) -> None:
-        """Make the arrays of the nodes of the store."""
+        """Allocate the arrays for the nodes of the store."""
         count, block_nodes = self.store.layout.node_count, BLOCK**self._world.dimension
         self.displacement, self.velocity = np.zeros((2, count, block_nodes, 3))
         self.mass = np.zeros((count, block_nodes))
@@ -112,7 +112,7 @@ class RestGrid:
         self._is_there = [bool(np.diff(self.store.layout.first).reshape(-1, self._world.body_count)[:, its].any()) for its in self.fields]
 
     def build(self, places: RestPlaces) -> None:
-        """Sort particles of the world into a new store. Nodes keep their displacement and velocity; new ones move with their particles."""
+        """Sort particles of the world into a new store. Existing nodes keep their state; new ones move with their particles."""
         world, old = self._world, self.store.layout
         before = self.displacement, self.velocity
         slot_of = np.full(int(places.id.max(initial=-1)) + 1, -1)
@@ -138,7 +138,7 @@ class RestGrid:
         self.displacement[new], self.velocity[new] = before[0][kept], before[1][kept]
 
     def _found(self, fields: Ints, keys: Ints) -> tuple[Ints, Ints]:
-        """Which node blocks are among those with some fields and keys (n,): their numbers, and places there."""
+        """The node blocks that are among those with given fields and keys (n,): their numbers, and their indices in these arrays."""
         number_of = {each: number for number, each in enumerate(zip(fields.tolist(), keys.tolist(), strict=True))}
         layout = self.store.layout
         own = zip(layout.node_fields.tolist(), layout.node_keys[layout.origins].tolist(), strict=True)
@@ -154,7 +154,7 @@ class RestGrid:
         slot_of = np.full(max(int(ids.max(initial=-1)), int(rest_ids.max(initial=-1))) + 1, -1)
         at = np.flatnonzero(rest_ids >= 0)
         slot_of[rest_ids[at]] = at
-        # massless copies follow the last particle of their vectors
+        # massless copies use the slot of the last particle of their vectors
         last = np.maximum.accumulate(np.where(ids >= 0, np.arange(len(ids)), 0))
         self.slots = slot_of[ids[last]] if len(ids) else np.zeros(0, np.int64)
         live = np.flatnonzero((self.slots >= 0) & (ids >= 0))
@@ -172,7 +172,7 @@ class RestGrid:
         self.see(np.ones(len(layout.keys), np.bool_))
 
     def _place_origins(self) -> None:
-        """Choose a displacement of each field that others are counted from, so that single precision suffices [cells]."""
+        """Choose a displacement of each field [cells] to which others are relative, so that single precision suffices."""
         layout = self.store.layout
         self._origin_of_field = np.zeros((len(self.fields), 3))
         for field in range(len(self.fields)):
@@ -191,7 +191,7 @@ class RestGrid:
         self.displacement, self.velocity = (each.copy() for each in self._saved)
 
     def _scattered(self) -> NDArray[Any]:
-        """The velocity changes and masses of the nodes from those of the particles in the rest table, (node blocks, block nodes, 4)."""
+        """The velocities, or their changes, in the rest table scattered to the nodes, and masses, (node blocks, block nodes, 4)."""
         store, is_first = self.store, True
         for field, is_there in enumerate(self._is_there):
             if is_there:
@@ -200,7 +200,7 @@ class RestGrid:
         return self.summed()
 
     def _scattered_of_all(self) -> NDArray[Any]:
-        """The same velocity changes where blocks that are not near would have added only mass."""
+        """The scattered changes of velocity if blocks that are not near also added their masses, without any change."""
         sums = self._scattered()
         return sums[..., _VECTOR] * (sums[..., 3] / np.maximum(self.mass, np.finfo(np.float32).tiny))[..., None]
 
@@ -212,7 +212,7 @@ class RestGrid:
         return self._scattered_of_all()[..., 0]
 
     def see(self, is_near: NDArray[np.bool_]) -> None:
-        """Set where something may act from outside until the next sort: (blocks,) in the world. After `find`."""
+        """Set whether external influences may act until the next sort in each block in the world, (blocks,). To be called after `find`."""
         world, rest = self._world.layout, self.store.layout
         self.is_near = is_near
         blocks = np.repeat(np.arange(len(world.keys)), np.diff(world.first[:: self._world.body_count]))
@@ -227,10 +227,10 @@ class RestGrid:
         self._near_rest_slots = np.flatnonzero(self._is_near[block_of])
 
     def summed(self) -> NDArray[Any]:
-        """What was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
+        """The scattered values at the nodes divided by the masses, and the masses, (node blocks, block nodes, 4)."""
         store = self.store
         nothing = np.zeros(NODE * BLOCK, self._world.dtype)
-        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing)
+        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing, store.node_speeds)
         return store.nodes.reshape(len(store.nodes), -1, NODE)[: store.layout.node_count]
 
     def strain_grid(self, field: int) -> Grid:
@@ -238,7 +238,7 @@ class RestGrid:
         return self.store.grid(self._spacing, field)._replace(nodes=self._moved, nodes_before=self._motion)
 
     def show_nodes(self) -> None:
-        """Give the kernels the state of the nodes."""
+        """Copy the state of the nodes to the arrays that kernels read."""
         count = len(self.velocity)
         np.multiply(self.displacement, 1.0 / self._spacing, out=self._room)
         moved = self._moved.reshape(count + 1, -1, NODE)[:count, :, _VECTOR]
@@ -254,7 +254,7 @@ class RestGrid:
         self._acceleration[:] = self.summed()[..., _VECTOR]
 
     def push(self, dt: float) -> None:
-        """Let the forces act for a substep of dt [s], and give the particles in the world their velocities."""
+        """Apply the forces for a substep of dt [s], and give the particles in the world their velocities."""
         np.multiply(self._acceleration, dt, out=self._room)
         self.velocity += self._room
         self._show_velocities()
@@ -266,7 +266,7 @@ class RestGrid:
         carry_motion(store.table, self._near_slots, self._world.table)
 
     def take_change(self, change: NDArray[Any]) -> None:
-        """Let what has changed velocities in the world act on the nodes.
+        """Gather the changes of velocity in the world for the particles there; `share_change` then scatters them to the rest nodes.
 
         Args:
             change: (node blocks, 4 * block nodes) of the world, changes of velocity [m/s].
@@ -278,10 +278,10 @@ class RestGrid:
                 gather_velocities(self._scheme, world.particles, grid, self.is_near, world.scratch)
 
     def share_change(self, gravity: Floats) -> None:
-        """Give the nodes the changes in the table of the world, and another change for all, (3,) [m/s]."""
+        """Add to the nodes' velocities the changes in the table of the world, and a change `gravity` for all, (3,) [m/s]."""
         self.velocity += self._is_there_at * gravity
         if self.is_near.any():
-            # particles of the rest blocks that are far from everything do not change
+            # velocities do not change in rest blocks where nothing acts from outside
             table = self.store.table
             table[VELOCITY : VELOCITY_GRADIENT + 9, self._near_rest_slots] = 0.0
             carry_change(self._world.table, self._near_world_slots, table)
@@ -293,7 +293,7 @@ class RestGrid:
         self.displacement += self._room
 
     def place(self) -> None:
-        """Move the particles in the world to where the nodes carry them."""
+        """Move the particles in the world to the positions that the nodes give."""
         ways = np.zeros(64)
         carry_places(self.store.table, self.slots, self._offsets, self._world.table, ways)
         self.farthest = float(ways.max())
@@ -307,7 +307,7 @@ class RestGrid:
             world[rows, its] = table[rows, self.slots[its]]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The state, as arrays."""
+        """The state as the arrays of a checkpoint."""
         layout = self.store.layout
         return {
             "body_id": self.places.id,
@@ -320,7 +320,7 @@ class RestGrid:
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Restore what `snapshot` returned; the world has the same particles. Returns whether it has all nodes."""
+        """Restore arrays from `snapshot`; the world must have the same particles. Returns whether the arrays contain all nodes."""
         names = ("body_id", "body_key", "body_position")
         self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)))
         new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"])

@@ -1,6 +1,6 @@
 """Passes over particles in the rest state of their bodies; see `rest_grid`.
 
-A rest table has the rows of `rows`, with the rest position in POSITION, and then three more with the position that the rest nodes give.
+A rest table has the rows of `rows`, with the rest position in POSITION, followed by three with the position that the rest nodes give.
 """
 
 from ..arithmetic.linalg import cofactor, multiply, squared_norm
@@ -18,27 +18,27 @@ from .scatter import prepare_scatter, scatter_lanes
 from .scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
 from .table import LANE_ROW, live_count, load_vector, store_matrix, store_vector
 
-# where the rest nodes carry a particle, relative to its block in the rest state [cells]
+# the position of a particle that the rest nodes give, relative to its block in the rest state [cells]
 PLACE = ROW_COUNT
 REST_ROW_COUNT = ROW_COUNT + 3
 EXTREME_COUNT = 5
-# viscosity in compression, which fades with the rate below the first limit: shares of the wave speed and of the rate
+# viscosity in compression: shares of the wave speed and of the rate, and the slope with which the former sets in with the rate
 LINEAR_SHARE = 0.3
 QUADRATIC_SHARE = 1.0
 ONSET = 3.0
-# F is divided by its J, but not by less
+# lower bound on |J| as a divisor
 LEAST_RATIO = 1e-6
 
 
 @parallel_kernel
 def gather_velocities(tickets, scheme, particles, grid, is_near, scratch):
-    """Store the velocity [m/s] and its gradient [1/s] that the nodes of a field give to its particles.
+    """Store the velocity [m/s] and its gradient [1/s] that particles gather from the nodes of their field.
 
     Args:
         scheme: see `scheme`.
-        particles: see `Particles`; only these rows change.
+        particles: see `Particles`; only the rows of velocity and gradient change.
         grid: see `Grid`.
-        is_near: (blocks,) where to do so.
+        is_near: (blocks,) whether to gather in each block.
         scratch: see `Scratch`.
     """
     table, runs = particles.table, particles.runs
@@ -182,7 +182,7 @@ def scaled(factor, m):
 
 @generic
 def strained(constants, slope, rate, spacing):
-    """The response to F = I + slope whose rate is `rate` [1/s].
+    """The response of a law to F = I + slope, which changes at the rate F' = `rate` [1/s].
 
     Returns:
         L = F' F^-1 [1/s], tau (6 values) and P (9 values) [Pa], J, and the squared wave speed [m^2/s^2].
@@ -198,7 +198,7 @@ def strained(constants, slope, rate, spacing):
 
 @generic
 def inverse_transposed(m):
-    """m^-T, with a bound on 1 / det m."""
+    """m^-T, with |det m| at least `LEAST_RATIO`."""
     a, b, c, _, _, _, _, _, _ = m
     p, q, r, s, t, u, v, w, x = cofactor(m)
     ratio = a * p + b * q + c * r
@@ -210,8 +210,8 @@ def inverse_transposed(m):
 def cushioned(stress, gradient, wave_squared, density, spacing):
     """tau with viscosity in compression: tau + rho0 h (min(.3 c, 3 h |e|) + h |e|) D, where e is the least eigenvalue of D if negative.
 
-    Without it, bodies that spring back from a great stretch fold up below the size of a cell. After von Neumann and Richtmyer (1950),
-    but with the tensor D, so that it always takes energy, and without its linear part in slow motion.
+    Without it, bodies that spring back from a large stretch fold up within a cell. After von Neumann and Richtmyer (1950), but with the
+    tensor D, so that it always dissipates energy, and with a linear part that vanishes in slow motion.
     """
     a, b, c, d, e, f, g, h, i = gradient
     xy, xz, yz = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h)
@@ -226,7 +226,7 @@ def cushioned(stress, gradient, wave_squared, density, spacing):
 
 @parallel_kernel
 def carry_motion(tickets, rest_table, slots, table):
-    """Give particles in the world the velocity v and C = F' F^-1 of the rest table.
+    """Copy the velocity v and C = F' F^-1 of the rest table to particles in the world.
 
     Args:
         rest_table: with F' in the rows of C.
@@ -250,7 +250,7 @@ def carry_motion(tickets, rest_table, slots, table):
 
 @parallel_kernel
 def carry_change(tickets, table, slots, rest_table):
-    """Give the rest table a velocity v of particles in the world, and C F in place of C; the opposite of `carry_motion`.
+    """Copy the velocity v of particles in the world, and C F in place of C, to the rest table; the inverse of `carry_motion`.
 
     Args:
         table: (rows, slots).
@@ -273,14 +273,14 @@ def carry_change(tickets, table, slots, rest_table):
 
 @parallel_kernel
 def carry_places(tickets, rest_table, slots, offsets, table, farthest):
-    """Move particles in the world to where the rest nodes carry them.
+    """Move particles in the world to the positions that the rest nodes give.
 
     Args:
         rest_table: with positions relative to blocks in the rest state.
         slots: see `carry_motion`.
-        offsets: (slots, 3) from there to positions in `table` [cells].
+        offsets: (slots, 3) to be added for positions in `table` [cells].
         table: (rows, slots) result.
-        farthest: (pieces,) result: the longest way along an axis [cells].
+        farthest: (pieces,) result: the greatest displacement along an axis [cells].
     """
     pieces = farthest.size
     for piece in shared(tickets[0], pieces, 1):
@@ -292,7 +292,7 @@ def carry_places(tickets, rest_table, slots, offsets, table, farthest):
             for axis in range(3):
                 place = rest_table[PLACE + axis, at] + offsets[slot, axis]
                 way = abs(place - table[POSITION + axis, slot])
-                # a place that is no number must not pass as near
+                # the comparison is written so that NaN becomes the greatest displacement
                 longest = longest if way <= longest else way
                 table[POSITION + axis, slot] = place
         farthest[piece] = longest

@@ -3,7 +3,7 @@
 Weights and affine momenta are computed for `LANE_COUNT` particles at once. Then each particle's nodes are written in pairs along z,
 as vectors of eight numbers (momentum and mass of two nodes). Pairs start at even nodes. So two pairs hold the three nodes of a
 quadratic spline, and the pairs that one particle writes are the pairs that the next one reads; with partial overlaps, the processor
-would wait for memory. The momentum is linear in the node's number; along z it is counted from the second node of the first pair. See
+would wait for memory. The momentum is linear in the node's number; along z, nodes are counted from the second one of the first pair. See
 `blocks` for the layout of slots and arenas.
 """
 
@@ -18,9 +18,11 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from .blocks import NODE, ROW
 from .extent import LEAST_WAY, nodes_between, offset_in_arena, open_arena, place_in_arena, range_of
+from .packing import group_end
 from .rows import MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scheme import all_weights, is_cubic, is_plane
-from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_row_weights
+from .scratch import ALONG_Z, CHUNK, LANES, WEIGHTS, store_momenta, store_row_weights
+from .sparse import is_sparse, prepare_records, write_records
 from .table import LANE_ROW, live_count, load_matrix, load_symmetric, load_vector, store_rows
 
 PAIR = 2 * NODE
@@ -211,26 +213,6 @@ def affine_momentum(scheme, mass, volume, velocity_gradient, stress, dt, spacing
 
 
 @generic
-def store_momenta(scratch, row, offsets, mass, velocity, affine):
-    """Store each lane's momentum and mass at the node where counting starts, and the momentum's slopes along x, y and z."""
-    dx, dy, dz = offsets
-    u, v, w = velocity
-    a, b, c, d, e, f, g, h, i = affine
-    store_rows(
-        scratch,
-        row,
-        mass * u - (a * dx + b * dy + c * dz),
-        mass * v - (d * dx + e * dy + f * dz),
-        mass * w - (g * dx + h * dy + i * dz),
-        mass,
-    )
-    zero = constant(0.0, mass)
-    store_rows(scratch, row + NODE, a, d, g, zero)
-    store_rows(scratch, row + 2 * NODE, b, e, h, zero)
-    store_rows(scratch, row + 3 * NODE, c, f, i, zero)
-
-
-@generic
 def prepare_scatter(scheme, position, mass, velocity, affine, scratch, index, at):
     """Store weights and momenta of `LANE_COUNT` slots, from number `at` of the chunk on; `affine`: see `affine_momentum`."""
     lowest, (dx, dy, dz), wx, wy, wz = all_weights(scheme, position)
@@ -241,8 +223,8 @@ def prepare_scatter(scheme, position, mass, velocity, affine, scratch, index, at
     store_pairs(scheme, scratch, ALONG_Z + LANE_ROW * at, even < lowest, wz)
     # along z, from the node after the even one
     offsets = dx, dy, dz + (lowest - even)
-    row = LANES + LANE_ROW * at
-    store_momenta(scratch, row, offsets, mass, velocity, affine)
+    zero = constant(0.0, mass)
+    store_momenta(scratch, LANES + LANE_ROW * at, offsets, mass, velocity, affine, (zero, zero, zero))
 
 
 @generic
@@ -268,28 +250,44 @@ def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt
         scratch: see `Scratch`.
         arenas: result, see `Arenas`.
     """
-    table, (first, pieces, body_count) = particles.table, particles.runs
+    table, runs = particles.table, particles.runs
+    first, pieces, body_count = runs
     spacing, neighbors = grid.spacing, grid.neighbors
     for piece in shared(tickets[0], pieces.size - 1, 1):
         numbers, index = scratch.values[piece], scratch.lowest[piece]
         for body in range(grid.low_body, grid.high_body):
-            room = arenas.rooms[body, piece]
-            for block in range(pieces[piece], pieces[piece + 1]):
-                run = block * body_count + body
-                low, high = first[run], first[run + 1]
-                if low == high or not is_waiting[block]:
+            room, behind = arenas.rooms[body, piece], pieces[piece]
+            while behind < pieces[piece + 1]:
+                begin = behind
+                behind = group_end(runs, body, begin, pieces[piece + 1])
+                low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+                if low == high or not is_waiting[begin:behind].any():
                     continue
-                touched = nodes_between(scheme, range_of(scheme, table, low, high), LEAST_WAY)
-                end = open_arena(arenas, block, run, room if is_first else arenas.starts[run], touched, neighbors[block])
-                if is_first:
-                    room = end
+                does_without = is_sparse(scheme, table, runs, body, (begin, behind))
                 for chunk in range(low, high, CHUNK):
                     count = min(high - chunk, CHUNK)
+                    live = live_count(table, chunk, count)
                     for at in range(0, count, LANE_COUNT):
                         slot = chunk + at
                         mass, volume = load(table[MASS], slot, LANE_COUNT), load(table[VOLUME], slot, LANE_COUNT)
                         gradient, stress = load_matrix(table, VELOCITY_GRADIENT, slot), load_symmetric(table, STRESS, slot)
                         affine = affine_momentum(scheme, mass, volume, gradient, stress, dt, spacing)
                         position, velocity = load_vector(table, POSITION, slot), load_vector(table, VELOCITY, slot)
-                        prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
-                    scatter_lanes(scheme, 0, live_count(table, chunk, count), numbers, index, arenas, run)
+                        if does_without:
+                            prepare_records(scheme, position, mass, velocity, affine, numbers, index, at)
+                        else:
+                            prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
+                    for block in range(begin, behind):
+                        run = block * body_count + body
+                        start, end = first[run], first[run + 1]
+                        if start == end or not is_waiting[block]:
+                            continue
+                        at = room if is_first else arenas.starts[run]
+                        lanes = max(start - chunk, 0), min(end - chunk, live)
+                        if does_without:
+                            room = write_records(scheme, lanes, numbers, index, arenas, run, at, neighbors[block])
+                            continue
+                        if chunk == low:
+                            touched = nodes_between(scheme, range_of(scheme, table, start, end), LEAST_WAY)
+                            room = open_arena(arenas, block, run, at, touched, neighbors[block])
+                        scatter_lanes(scheme, lanes[0], lanes[1], numbers, index, arenas, run)

@@ -65,7 +65,7 @@ def scheme_of(kernel: str, dimension: int, transfer: str, flip_ratio: float) -> 
 
 
 def farthest_drift(scheme: Scheme) -> float:
-    """How far a particle may move between sorts for its nodes to stay in its block's arena [cells]."""
+    """The distance that a particle may move between sorts so that its nodes stay in its block's arena [cells]."""
     return 0.49 if isinstance(scheme, Cubic3 | Cubic2) else 0.99
 
 

@@ -1,7 +1,7 @@
-"""Scratch memory: what is computed for a vector of slots at once and then read particle by particle, and gathered arenas.
+"""Scratch memory for values that are computed as vectors of slots and then read particle by particle, and for gathered arenas.
 
 Particles are processed in chunks, and each stage processes a whole chunk before the next begins. Within a stage particles do not depend
-on each other, so the processor works on several at a time. A chunk fits in the first-level cache.
+on one another, so that the processor works on several at a time. A chunk fits into the first-level cache.
 """
 
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from ..arithmetic.operations import generic
 from ..arithmetic.vector import store
 from .blocks import ARENA_NODES, NODE
 from .scheme import is_cubic, is_plane
-from .table import LANE_ROW
+from .table import LANE_ROW, store_rows
 
 # slots per chunk
 CHUNK = 64
@@ -22,10 +22,10 @@ CHUNK = 64
 WEIGHTS = 0
 # one row per slot: up to six weights along z
 ALONG_Z = WEIGHTS + 16 * CHUNK
-# one row per slot: four numbers, and their slopes along x, y and z; for FLIP also those from before the substep
+# one row per slot: four numbers, and their slopes along x, y and z; for FLIP also those before forces and contact
 LANES = ALONG_Z + LANE_ROW * CHUNK
 LANES_BEFORE = LANES + LANE_ROW * CHUNK
-# nodes around a block, and the same from before the substep; a row of nodes may be read and written one node past its end
+# nodes around a block, and the same before forces and contact; a row of nodes may be read and written one node past its end
 GATHERED = LANES_BEFORE + LANE_ROW * CHUNK
 GATHERED_BEFORE = GATHERED + NODE * (ARENA_NODES + 4)
 SCRATCH_SIZE = GATHERED_BEFORE + NODE * (ARENA_NODES + 4)
@@ -58,6 +58,29 @@ def store_products_of_four(scratch, at, share, wy):
     store(scratch, at + CHUNK, share * w1)
     store(scratch, at + 2 * CHUNK, share * w2)
     store(scratch, at + 3 * CHUNK, share * w3)
+
+
+@generic
+def store_momenta(scratch, row, offsets, mass, velocity, affine, unused):
+    """Store each lane's momentum and mass at the node where counting starts, and the momentum's slopes along x, y and z.
+
+    `unused` are 3 values for where the mass would have slopes.
+    """
+    dx, dy, dz = offsets
+    u, v, w = velocity
+    a, b, c, d, e, f, g, h, i = affine
+    store_rows(
+        scratch,
+        row,
+        mass * u - (a * dx + b * dy + c * dz),
+        mass * v - (d * dx + e * dy + f * dz),
+        mass * w - (g * dx + h * dy + i * dz),
+        mass,
+    )
+    first, second, third = unused
+    store_rows(scratch, row + NODE, a, d, g, first)
+    store_rows(scratch, row + 2 * NODE, b, e, h, second)
+    store_rows(scratch, row + 3 * NODE, c, f, i, third)
 
 
 def store_row_weights(scheme: Any, scratch: Any, at: Any, wx: Any, wy: Any) -> None:

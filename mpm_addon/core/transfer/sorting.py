@@ -1,8 +1,8 @@
 """Sorting particles into blocks: counting, placing and copying in parallel, with the same result for any number of threads.
 
-Between two sorts a particle stays in its block or moves to one around it. Each block counts how many particles go where; the arrivals of
-each block are summed in order of the blocks' keys, which gives every particle a slot. Within a run, particles keep their previous order,
-block by block, and new particles come last.
+Between two sorts a particle stays in its block or moves to one around it. Each block counts the particles that go to each of these; the
+arrivals of each block are summed in order of the blocks' keys, which gives every particle a slot. Within a run, particles keep their
+previous order, block by block, and new particles come last.
 """
 
 import math
@@ -23,7 +23,7 @@ STRAY = -3
 
 
 class Origins(NamedTuple):
-    """Which particle fills each slot of a sorted table. Each run holds particles that were in the old table, then new ones.
+    """The particle that fills each slot of a sorted table. Each run holds particles from the old table, then new ones.
 
     Attributes:
         sources: (slots,) old slot or number of the new particle.
@@ -38,7 +38,7 @@ class Origins(NamedTuple):
 
 @kernel
 def shift_of(position):
-    """Which block a particle's base node is in now: the one below (-1), its own (0), the one above (1), or one farther away (2)."""
+    """The block of a particle's base node along an axis: the one below (-1), its own (0), the one above (1), or one farther away (2)."""
     if position < 0.5:
         return -1 if position >= 0.5 - BLOCK else 2
     if position < BLOCK + 0.5:
@@ -48,7 +48,7 @@ def shift_of(position):
 
 @parallel_kernel
 def count_moves(tickets, particles, coordinates, limits, places, moves, lost):
-    """Find the block that each particle's base node is in now, among those around its own.
+    """Find the block of each particle's base node, among those around its own.
 
     Args:
         particles: see `Particles`.
@@ -100,7 +100,7 @@ def count_moves(tickets, particles, coordinates, limits, places, moves, lost):
 
 @kernel
 def find_goers(moves, goes):
-    """Find which of the blocks around each block particles go to: `goes` (blocks, 27 or 9); `moves`: see `count_moves`."""
+    """Find whether particles go to each of the blocks around a block: `goes` (blocks, 27 or 9); `moves`: see `count_moves`."""
     for block in range(moves.shape[0]):
         for place in range(moves.shape[2]):
             goes[block, place] = False
@@ -115,7 +115,7 @@ def count_arrivals(moves, around, counts):
     Args:
         moves: see `count_moves`.
         around: (blocks, 27 or 9) number of each surrounding block among the new blocks, if particles go there.
-        counts: (new blocks, bodies) result; 0 before.
+        counts: (new blocks, bodies) result; must be 0 before.
     """
     for block in range(moves.shape[0]):
         for body in range(moves.shape[1]):

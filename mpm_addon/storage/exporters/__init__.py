@@ -30,7 +30,7 @@ SERIES = "frames.pvd"
 
 
 def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output: Path, *, split: str | None = None) -> Iterator[Path]:
-    """Export frames, yielding each file once it is written. With vtu into a folder, the last file lists the others with their times.
+    """Export frames, yielding each file once it is written. With vtu and a folder, the last file lists the others with their times.
 
     Args:
         cache: the cache.

@@ -36,7 +36,7 @@ def export_surfaces(
         numbers: the frames.
         format_name: a key of `SURFACE_EXPORTERS`.
         output: a folder for frame_000001.ply and so on; or, for a single frame, a file whose name ends in the format's suffix.
-        write: writes a file at a path, given what fills it.
+        write: writes a file, given its path and a function that fills it.
         kind: SURFACE or SKIN.
         is_split: whether to write one file for each mesh, frame_000001_NAME.ply.
 
@@ -115,7 +115,7 @@ def _columns(pieces: Sequence[Piece]) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _triangles(pieces: Sequence[Piece]) -> NDArray[np.int64]:
-    """The triangles of all meshes, with the vertices of one after those of another."""
+    """The triangles of all meshes, whose vertices follow one another."""
     first = np.cumsum([0, *(len(piece.position) for piece in pieces)])
     shifted = [piece.triangles.astype(np.int64) + start for piece, start in zip(pieces, first, strict=False)]
     return np.concatenate([np.zeros((0, 3), np.int64), *shifted])

@@ -18,7 +18,7 @@ from .names import plain_names
 
 _VERTEX_CELL = 1
 _BLOCK = 1 << 20
-# Level 1 takes half the time of the usual 6, and floats are hardly larger.
+# Level 1 takes half the time of the default, 6, and floats are hardly larger.
 _LEVEL = 1
 _TYPES = {"f4": "Float32", "f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 _FILE = 'type="{}" version="1.0" byte_order="LittleEndian" header_type="UInt64"'
@@ -68,7 +68,7 @@ def write_series(entries: Sequence[tuple[float, int, str, PurePath]], file: IO[b
 
 
 class _Appended:
-    """The bytes after the XML, and the elements that point to them."""
+    """The binary data after the XML, and the XML elements that refer to it."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []

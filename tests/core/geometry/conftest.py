@@ -1,4 +1,4 @@
-"""Meshes to measure: closed ones, and what users get wrong."""
+"""Meshes for tests: closed ones, and typical mistakes of users."""
 
 import numpy as np
 import pytest

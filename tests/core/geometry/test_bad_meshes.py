@@ -1,4 +1,4 @@
-"""What users model by accident: each bad mesh is a named error or a documented repair."""
+"""Meshes with typical mistakes: each leads to an error with a name, or to a documented repair."""
 
 import subprocess
 import sys

@@ -134,7 +134,7 @@ def test_impossible_shape_is_named(shape, words):
 @pytest.mark.parametrize(
     ("points", "words"),
     [
-        (Points(np.empty((0, 3))), "the points are 0 in number"),
+        (Points(np.empty((0, 3))), "it has no points"),
         (Points([[0, 0, 0], [0, math.nan, 0]]), "position .* at point 1; use finite numbers"),
         (Points([[0.0, 0.0]]), "position of shape \\(1, 2\\)"),
         (Points([[0, 0, 0]], velocity=[[1, 2]]), "velocity of shape"),

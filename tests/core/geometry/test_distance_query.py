@@ -1,4 +1,4 @@
-"""What a collider answers in bulk: a mesh's sampled field against its exact distance, and what thin things block."""
+"""Distances of many points: a mesh's sampled field against its exact distance, and what thin colliders block."""
 
 import igl
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the plane y = 0 sees of each shape: areas, distances and normals in two dimensions."""
+"""Sections of shapes with the plane y = 0: areas, distances and normals in two dimensions."""
 
 import math
 
@@ -108,7 +108,7 @@ def test_a_plane_loses_its_y():
     distance, normal = distance_query(section, 0.1)(np.array([[1.0, -4.0, 2.0], [1.6, 0.0, 2.8]]))
     assert distance == pytest.approx([0.0, 1.0], abs=1e-12)
     assert normal == pytest.approx(np.tile([0.6, 0.0, 0.8], (2, 1)))
-    with pytest.raises(SceneError, match=r'^Collider "wall": the plane\'s normal \(0.0, 1.0, 0.0\) has no part in the x-z plane'):
+    with pytest.raises(SceneError, match=r'^Collider "wall": the plane\'s normal \(0.0, 1.0, 0.0\) has no component in the x-z plane'):
         section_of(Plane(normal=(0.0, 1.0, 0.0)), 'Collider "wall"')
 
 

@@ -1,4 +1,4 @@
-"""Patterns that flow through shapes: what comes in, when, where, and how much of it."""
+"""Patterns that flow through shapes: what enters, when, where, and how much."""
 
 import math
 

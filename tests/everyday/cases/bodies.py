@@ -1,4 +1,4 @@
-"""Jelly on jelly and jelly in water: what bodies with velocities of their own do where they touch."""
+"""Jelly on jelly and jelly in water: contact of bodies with separate velocity fields."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

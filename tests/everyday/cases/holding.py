@@ -1,4 +1,4 @@
-"""What should hold, holds: cups of several colliders, upright and tilted, as boxes and as meshes; thin cups, slabs and sheets."""
+"""Containers hold material: cups of several colliders, upright and tilted, as boxes and as meshes; thin cups, slabs and sheets."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the everyday cases share: scenes from files, moved on the grid, and what is measured of their water."""
+"""Shared by the everyday cases: scenes from files, moved on the grid, and measurements of their water."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Does it keep its volume: poured, shaken, fallen as a dam, and as a free stream."""
+"""Conservation of volume: poured, shaken, in a dam break, and in a free stream."""
 
 from dataclasses import replace
 from functools import lru_cache

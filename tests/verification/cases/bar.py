@@ -1,4 +1,4 @@
-"""A bar held at both ends that swings along itself."""
+"""A bar clamped at both ends that vibrates along its axis."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""A beam clamped at one end: its first frequency, and how far it sags under its own weight."""
+"""A beam clamped at one end: its first natural frequency, and its deflection under its own weight."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Blocks of several materials that fly into each other."""
+"""Blocks of several materials that collide."""
 
 from dataclasses import dataclass
 from functools import lru_cache

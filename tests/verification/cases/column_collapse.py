@@ -1,4 +1,4 @@
-"""A column of sand that is let go: how far it runs, and what is left."""
+"""A collapsing column of sand: its runout, and its final height."""
 
 import tomllib
 from dataclasses import dataclass

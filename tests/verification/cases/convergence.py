@@ -1,4 +1,4 @@
-"""How fast an error falls with the grid spacing."""
+"""The order of convergence of an error with the grid spacing."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A column of water that is let go: how fast its front runs along the floor."""
+"""A collapsing column of water: the speed of its front along the floor."""
 
 import csv
 from dataclasses import dataclass

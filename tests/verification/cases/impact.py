@@ -1,4 +1,4 @@
-"""Elastic balls that meet, and one that falls on a floor."""
+"""Elastic balls that collide, and one that falls on a floor."""
 
 from dataclasses import dataclass
 from functools import lru_cache

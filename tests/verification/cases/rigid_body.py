@@ -1,4 +1,4 @@
-"""Rigid bodies that matter, gravity and obstacles move."""
+"""Rigid bodies moved by material, gravity and colliders."""
 
 from dataclasses import dataclass
 from functools import lru_cache

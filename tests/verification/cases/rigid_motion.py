@@ -1,4 +1,4 @@
-"""Bodies that move without forces between them: free fall, a spinning disk or ball, a square that drifts and turns."""
+"""Bodies that move without forces between them: free fall, a spinning disk or ball, a square that drifts and rotates."""
 
 from dataclasses import dataclass
 from functools import lru_cache

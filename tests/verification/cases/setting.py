@@ -1,4 +1,4 @@
-"""What the cases share: scenes in two or three dimensions, and measuring a simulation frame by frame."""
+"""Shared by the cases: scenes in two or three dimensions, and measuring a simulation frame by frame."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

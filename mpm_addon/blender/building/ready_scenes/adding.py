@@ -119,7 +119,7 @@ class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
         before = context.scene
         scene = add_ready_scene(context, self.scene)
         if scene is not before:
-            self.report({"INFO"}, f'"{before.name}" was not changed; the ready scene is a new scene, "{scene.name}"')
+            self.report({"INFO"}, f'The ready scene was added as "{scene.name}"; "{before.name}" was not changed')
         _look_through_camera(context)
         return {"FINISHED"}
 

@@ -1,4 +1,4 @@
-"""Honey is poured over Suzanne's head."""
+"""Honey pours over Suzanne's head."""
 
 from ..solids import ball, cylinder
 from ..staging import Stage, make_monkey

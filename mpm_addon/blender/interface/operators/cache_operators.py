@@ -80,7 +80,7 @@ class MPM_OT_copy_command(Operation, bpy.types.Operator):
         else:
             command = blender_command(context.scene, self.object)
             if bpy.data.is_dirty:
-                self.report({"WARNING"}, "The file has unsaved changes; the command bakes the saved file.")
+                self.report({"WARNING"}, "The file has unsaved changes; the command bakes the saved version")
         context.window_manager.clipboard = command
         self.report({"INFO"}, f"Copied: {command}")
 
@@ -148,7 +148,7 @@ def quoted(command: Sequence[str]) -> str:
 
 
 class MPM_OT_show(Operation, bpy.types.Operator):
-    """Show the baked frames, in a new object if necessary; also frames that were baked elsewhere"""
+    """Show the baked frames, including those baked elsewhere, in a new object if necessary"""
 
     bl_idname = "mpm.show"
     bl_label = "Show Frames"

@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--frames", metavar="A-B", type=frame_range, help="these frames (default: the scene's baked frames)")
     export.set_defaults(run=_export)
     publish = commands.add_parser("publish", help="write a folder that plays without this extension")
-    publish.add_argument("--output", required=True, metavar="DIR", help="a new or an empty folder, or an earlier publication")
+    publish.add_argument("--output", required=True, metavar="DIR", help="a new or empty folder, or an earlier publication")
     publish.set_defaults(run=_publish)
     return parser
 
@@ -76,7 +76,7 @@ def _bake(options: argparse.Namespace) -> None:
 
 def _bake_all(options: argparse.Namespace) -> None:
     if options.cache or options.restart or options.from_frame is not None:
-        raise SceneError("--all: bakes each scene into its own cache and resumes", "leave --cache, --restart and --from out")
+        raise SceneError("--all: each scene bakes into its own cache and resumes", "omit --cache, --restart and --from")
     _print_notes(bake_queue.bake_all(bpy.context, on_event=_print_event))
 
 
@@ -95,7 +95,7 @@ def _print_notes(notes: Sequence[str]) -> None:
 
 def _print_event(event: Event) -> None:
     if event["event"] == "start":
-        print(f"Baking {event['total']} frames into {event['cache']}, {event['done']} of them are cached", flush=True)
+        print(f"Baking {event['total']} frames into {event['cache']} ({event['done']} already cached)", flush=True)
     elif event["event"] == "frame":
         count = f"{event['particles']} particles, {event['substeps']} substeps"
         print(f"Frame {event['frame']}: {count} ({event['done']}/{event['total']})", flush=True)

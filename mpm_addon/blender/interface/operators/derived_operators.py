@@ -21,24 +21,21 @@ class _OfKind:
     kind: str
     bl_label: str
 
+
+class _WhileNoneIsMade(_OfKind):
+    """An operator on the derived data of a scene's cache, unavailable while some of this kind is being made."""
+
+    cache: OTHER_CACHE
+
     @classmethod
-    def is_free(cls, context: Context) -> bool:
-        """Whether none is being made."""
+    def poll(cls: Any, context: Context) -> bool:
         is_surface = cls.kind == SURFACE
-        cls.poll_message_set(  # type: ignore[attr-defined]
-            "A surface is being made; stop it first" if is_surface else "A skin is being made; stop it first"
-        )
+        cls.poll_message_set("A surface is being made; stop it first" if is_surface else "A skin is being made; stop it first")
         return context.scene is not None and deriving.current(cls.kind) is None
 
 
-class _Making(_OfKind, Following):
+class _Making(_WhileNoneIsMade, Following):
     """Makes it in the background."""
-
-    cache: str
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return cls.is_free(context)
 
     def execute(self, context: Context) -> Any:
         """Make it and wait, for scripts and background mode."""
@@ -75,9 +72,8 @@ class _Stopping(_OfKind, Operation):
     """Stops making it."""
 
     @classmethod
-    def poll(cls, context: Context) -> bool:
-        is_surface = cls.kind == SURFACE
-        cls.poll_message_set("No surface is being made" if is_surface else "No skin is being made")  # type: ignore[attr-defined]
+    def poll(cls: Any, context: Context) -> bool:
+        cls.poll_message_set("No surface is being made" if cls.kind == SURFACE else "No skin is being made")
         return deriving.current(cls.kind) is not None
 
     def execute(self, context: Context) -> Any:
@@ -86,14 +82,8 @@ class _Stopping(_OfKind, Operation):
         return {"FINISHED"}
 
 
-class _Deleting(_OfKind, Operation):
+class _Deleting(_WhileNoneIsMade, Operation):
     """Deletes it."""
-
-    cache: str
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return cls.is_free(context)
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         facts = derived_facts.facts_of(context.scene, self.kind)
@@ -110,14 +100,12 @@ class _Deleting(_OfKind, Operation):
 
 
 class MPM_OT_surface_make(_Making, bpy.types.Operator):
-    """Make a smooth mesh from the particles of each cached frame, in the background; frames that have one are kept"""
+    """Make a smooth mesh from the particles of each cached frame, in the background; frames that already have one are skipped"""
 
     bl_idname = "mpm.surface_make"
     bl_label = "Make Surface"
     bl_options = {"REGISTER"}
     kind = SURFACE
-
-    cache: OTHER_CACHE
 
 
 class MPM_OT_surface_stop(_Stopping, bpy.types.Operator):
@@ -129,25 +117,21 @@ class MPM_OT_surface_stop(_Stopping, bpy.types.Operator):
 
 
 class MPM_OT_surface_delete(_Deleting, bpy.types.Operator):
-    """Delete the surface of all frames and takes, but no particles"""
+    """Delete the surface of all frames and takes, but keep the particles"""
 
     bl_idname = "mpm.surface_delete"
     bl_label = "Delete Surface"
     bl_options = {"REGISTER"}
     kind = SURFACE
 
-    cache: OTHER_CACHE
-
 
 class MPM_OT_skin_make(_Making, bpy.types.Operator):
-    """Make the meshes of emitters displayed as Mesh follow their particles, in the background; finished frames are kept"""
+    """Make the meshes of emitters displayed as Mesh follow their particles, in the background; frames that have a skin are skipped"""
 
     bl_idname = "mpm.skin_make"
     bl_label = "Make Skin"
     bl_options = {"REGISTER"}
     kind = SKIN
-
-    cache: OTHER_CACHE
 
 
 class MPM_OT_skin_stop(_Stopping, bpy.types.Operator):
@@ -159,14 +143,12 @@ class MPM_OT_skin_stop(_Stopping, bpy.types.Operator):
 
 
 class MPM_OT_skin_delete(_Deleting, bpy.types.Operator):
-    """Delete the skin of all frames and takes and the meshes that show it, but no particles and no emitters"""
+    """Delete the skin of all frames and takes and the meshes that show it, but keep the particles and emitters"""
 
     bl_idname = "mpm.skin_delete"
     bl_label = "Delete Skin"
     bl_options = {"REGISTER"}
     kind = SKIN
-
-    cache: OTHER_CACHE
 
 
 CLASSES = (

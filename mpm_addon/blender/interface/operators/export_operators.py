@@ -25,14 +25,14 @@ _FORMATS = [
 
 
 class MPM_OT_export_points(Operation, bpy.types.Operator):
-    """Export the particles and their velocity for other programs"""
+    """Export the particles with their velocity for other programs"""
 
     bl_idname = "mpm.export_points"
     bl_label = "Export Points"
     bl_options = {"REGISTER"}
 
     filepath: StringProperty(
-        name="File", description="File to write; its extension chooses the format", subtype="FILE_PATH", options=PATH_OPTIONS
+        name="File", description="File to write; its extension sets the format", subtype="FILE_PATH", options=PATH_OPTIONS
     )
     format: EnumProperty(name="Format", items=_FORMATS, description="File format and extension")
     object: StringProperty(name="Object", description="Object that displays the cache; not needed if there is only one")
@@ -71,7 +71,7 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
 
 
 class MPM_OT_publish(Operation, bpy.types.Operator):
-    """Write a copy of this file to a folder, where its particles play in any Blender without this extension"""
+    """Write a copy of this file to a folder; its particles play in any Blender without this extension"""
 
     bl_idname = "mpm.publish"
     bl_label = "Publish"

@@ -19,7 +19,7 @@ from .following import Following, FollowingBake
 
 
 class MPM_OT_preview(FollowingBake, bpy.types.Operator):
-    """Bake the scene on a coarser grid in seconds, into its own cache; splashes and pieces of snow fly differently in the full bake"""
+    """Bake a coarse version of the scene in seconds, into its own cache; splashes and breaking snow look different in the full bake"""
 
     bl_idname = "mpm.preview"
     bl_label = "Preview"
@@ -108,7 +108,7 @@ class MPM_OT_preview_free(Operation, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("There is no preview, or it is being baked")
+        cls.poll_message_set("There is no preview, or it is still baking")
         is_busy = session.current() is not None or live_session.current() is not None
         return context.scene is not None and not is_busy and previews.shown(context.scene) is not None
 

@@ -36,12 +36,12 @@ class MPM_OT_material_choose(_OfMaterial, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     name: StringProperty(name="Name", description="Name of the preset as used in scene files")
-    is_own: BoolProperty(name="Own", description="A user preset; its values are copied to Custom")
+    is_own: BoolProperty(name="User Preset", description="A user preset; its values are copied to Custom")
 
     @classmethod
     def description(cls, context: Context, properties: Any) -> str:
         if properties.is_own:
-            return tip("Copy the values of your preset to Custom")
+            return tip("Copy the values of this user preset to Custom")
         return tip(material_preset(properties.name).description) if properties.name in material_preset_names() else ""
 
     def execute(self, context: Context) -> Any:
@@ -85,7 +85,7 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
 
     name: StringProperty(name="Name", description="Name of the preset", maxlen=LONGEST_LABEL, options={"SKIP_SAVE"})
     note: StringProperty(name="Description", description="What the preset is for (optional)", maxlen=LONGEST_TEXT, options={"SKIP_SAVE"})
-    replace: BoolProperty(name="Replace", description="Overwrite your preset with this name", options={"SKIP_SAVE"})
+    replace: BoolProperty(name="Replace", description="Replace the user preset with this name", options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
         path = material_presets.save(context.object, self.name, self.note, replace=self.replace)
@@ -103,7 +103,7 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
         layout.prop(self, "name")
         layout.prop(self, "note")
         if material_presets.is_taken(self.name):
-            layout.label(text="You already have a preset with this name", icon="ERROR")
+            layout.label(text="A user preset with this name already exists", icon="ERROR")
             layout.prop(self, "replace")
 
 

@@ -63,7 +63,7 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
 
 
 class MPM_OT_preflight_cancel(Operation, bpy.types.Operator):
-    """Stop the pre-flight that is running"""
+    """Stop the running pre-flight"""
 
     bl_idname = "mpm.preflight_cancel"
     bl_label = "Cancel"

@@ -62,6 +62,15 @@ def _draw_optional(layout: Layout, group: Any, name: str, *, is_vector: bool) ->
         row.prop_decorator(group, name)
 
 
+def draw_value(layout: Layout, name: str, value: str) -> None:
+    """Draw a value that cannot be edited here: its name, and its text as it is."""
+    row = layout.split(factor=0.5)
+    left = row.row()
+    left.alignment = "RIGHT"
+    left.label(text=name)
+    row.label(text=value, translate=False)
+
+
 def draw_lines(layout: Layout, text: str, icon: Any) -> None:
     """Draw a text in lines that fit the sidebar."""
     column = layout.column(align=True)

@@ -4,12 +4,16 @@ from typing import Any
 
 import bpy
 
+from ....core.laws import LAWS
 from ....core.scene.description import Collider, Emitter, Outflow
 from ....core.scene.painting import ACTING
+from ....core.scene.randomness import RANDOM_FACTORS, Randomness
+from ...building.material_presets import chosen
 from ...host.actions import animated_paths
 from ...host.blender_types import Context, Layout
+from ...host.wording import title
 from ...settings.painted_control import at_zero_name, attribute_name
-from .drawing import ObjectPanel, draw_parameters, split_layout
+from .drawing import ObjectPanel, draw_parameters, draw_value, split_layout
 
 _EMISSION = ("enabled", "mode", "frame_start", "frame_end", "interval", "flow_rate", "source")
 # Parameters that an emitter does not use in a mode.
@@ -81,6 +85,29 @@ class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
         layout.prop(emitter, "carried_attributes")
 
 
+class MPM_PT_randomness(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_randomness"
+    help_page = "manual/objects"
+    bl_label = "Randomness"
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "emitter"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        emitter, material = context.object.mpm.emitter, context.object.mpm.material
+        preset = chosen(material)
+        layout.prop(emitter, "use_randomness", text="Randomness" if preset is None else "Override Preset")
+        if preset is not None and not emitter.use_randomness:
+            for name, amount in preset.randomness.amounts.items():
+                draw_value(layout, title(name), f"{amount:g}")
+            return
+        law = LAWS.get(material.law) if preset is None else preset.law
+        column = layout.column()
+        column.active = emitter.use_randomness
+        hidden = [name for name in RANDOM_FACTORS if law is not None and name not in law.scalable]
+        draw_parameters(column, emitter.randomness, Randomness, without=hidden)
+
+
 class MPM_PT_goal(_SomeParameters, bpy.types.Panel):
     bl_idname = "MPM_PT_goal"
     bl_label = "Pinning"
@@ -140,6 +167,7 @@ CLASSES = (
     MPM_PT_particles,
     MPM_PT_goal,
     MPM_PT_painted_control,
+    MPM_PT_randomness,
     MPM_PT_collision,
     MPM_PT_dynamic,
     MPM_PT_outflow,

@@ -14,7 +14,7 @@ from ...host.help import draw_help
 from ...host.translations import text
 from ...host.wording import title
 from ...settings import thumbnails
-from .drawing import ObjectPanel, draw_lines, draw_parameters, split_layout
+from .drawing import ObjectPanel, draw_lines, draw_parameters, draw_value, split_layout
 
 # Heights in buttons: of the picture in the panel, and of the pictures in the menu.
 _PICTURE, _CHOICE = 6.0, 6.0
@@ -154,21 +154,13 @@ class MPM_PT_material_values(ObjectPanel, bpy.types.Panel):
         if preset is None:
             return
         column = layout.column(align=True)
-        _draw_value(column, "Law", text(preset.law.label))
+        draw_value(column, "Law", text(preset.law.label))
         for declared in parameters_of(type(preset.law)):
             value = getattr(preset.law, declared.name)
             if value is not None:
-                _draw_value(column, title(declared.name), shown(declared, value))
+                draw_value(column, title(declared.name), shown(declared, value))
         draw_lines(layout.column(), preset.source, "BOOKMARKS")
         layout.operator("mpm.material_customize", icon="GREASEPENCIL")
-
-
-def _draw_value(layout: Layout, name: str, value: str) -> None:
-    row = layout.split(factor=0.5)
-    left = row.row()
-    left.alignment = "RIGHT"
-    left.label(text=name)
-    row.label(text=value, translate=False)
 
 
 def shown(declared: Parameter, value: Any) -> str:

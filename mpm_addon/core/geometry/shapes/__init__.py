@@ -1,6 +1,6 @@
 """The shapes of emitters and colliders, by their name in scene files.
 
-Declared without numba, so that the interface and scene files can use them. A new shape takes one file, and one line here.
+Declared without numba, so that the interface and scene files can use them. A new shape needs one file, and one line here.
 """
 
 from ...scene.description import Shape

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 def frozen_array(values: ArrayLike, kinds: str, dtype: type) -> NDArray[Any]:
     """`values` as a read-only C-contiguous array of `dtype`, copied unless it already is one.
 
-    An array whose kind (a letter of numpy's `dtype.kind`) is not in `kinds` is returned as it is, so that `check` can report it.
+    An array whose kind (a letter of numpy's `dtype.kind`) is not in `kinds` is returned unchanged, so that `check` can report it.
     """
     array = np.asarray(values)
     if array.size == 0:

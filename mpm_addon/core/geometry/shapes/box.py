@@ -17,7 +17,7 @@ class Box(ClosedForm):
 
     kind: ClassVar[str] = "box"
 
-    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Middle of the box")
+    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Center of the box")
     size: tuple[float, float, float] = parameter(unit="m", above=0.0, help="Edge lengths along the box's own axes")
     rotation: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="degrees", help="XYZ Euler angles")
 

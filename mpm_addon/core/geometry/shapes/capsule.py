@@ -17,8 +17,8 @@ class Capsule(ClosedForm):
 
     kind: ClassVar[str] = "capsule"
 
-    start: tuple[float, float, float] = parameter(unit="m", help="One end of the middle line")
-    end: tuple[float, float, float] = parameter(unit="m", help="Other end of the middle line")
+    start: tuple[float, float, float] = parameter(unit="m", help="Start of the axis")
+    end: tuple[float, float, float] = parameter(unit="m", help="End of the axis")
     radius: float = parameter(unit="m", above=0.0, help="Radius")
 
     def bounds(self) -> Floats:

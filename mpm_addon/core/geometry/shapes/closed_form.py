@@ -14,7 +14,7 @@ class ClosedForm(Shape):
     def distance_and_normal(self, points: Floats) -> tuple[Floats, Floats]:
         """The signed distance [m] of points (n, 3), shape (n,), and its gradient, unit vectors (n, 3).
 
-        If several surface points are nearest (at the center of a sphere), the normal is that of one of them.
+        If several surface points are equally near (at the center of a sphere), the normal is that of one of them.
         """
 
     def signed_distance(self, points: Floats) -> Floats:

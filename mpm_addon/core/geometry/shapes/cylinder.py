@@ -18,7 +18,7 @@ class Cylinder(ClosedForm):
 
     kind: ClassVar[str] = "cylinder"
 
-    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Middle of the cylinder")
+    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Center of the cylinder")
     radius: float = parameter(unit="m", above=0.0, help="Radius")
     height: float = parameter(unit="m", above=0.0, help="Length along the cylinder's own z axis")
     rotation: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="degrees", help="XYZ Euler angles")

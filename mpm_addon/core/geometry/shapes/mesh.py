@@ -121,7 +121,7 @@ class Mesh(ArrayEquality, Shape):
 
     @cached_property
     def closed(self) -> "Mesh":
-        """This mesh with each hole capped and, if it was inverted, flipped; itself if there is nothing to do.
+        """This mesh with each hole capped and, if it was inverted, flipped; the same object if neither is needed.
 
         Its first triangles are this mesh's own; repeated ones have no area.
         """

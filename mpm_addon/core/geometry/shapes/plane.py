@@ -20,12 +20,12 @@ class Plane(ClosedForm):
     can_emit: ClassVar[bool] = False
 
     point: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="A point on the plane")
-    normal: tuple[float, float, float] = parameter((0.0, 0.0, 1.0), help="Direction to the free side, of any length")
+    normal: tuple[float, float, float] = parameter((0.0, 0.0, 1.0), help="Direction toward the free side, of any length")
 
     def check(self, subject: str) -> None:
         super().check(subject)
         if not any(self.normal):
-            raise SceneError(f"the plane's normal {self.normal} has length 0", "use a direction as (0, 0, 1)", subject=subject)
+            raise SceneError(f"the plane's normal {self.normal} has length 0", "use a direction such as (0, 0, 1)", subject=subject)
 
     def bounds(self) -> Floats:
         return np.array([[-np.inf] * 3, [np.inf] * 3])

@@ -12,13 +12,13 @@ from .arrays import ArrayEquality, frozen_array
 
 @dataclass(frozen=True, eq=False)
 class Points(ArrayEquality, Shape):
-    """Points that become particles as they are.
+    """Points that each become one particle.
 
     Attributes:
         position: [m], shape (n, 3).
         velocity: [m/s], shape (n, 3), or None.
-        volume: rest volume of each point [m^3], shape (n,), or None if the grid decides. (Points have no inside, so this replaces the
-            enclosed volume of other shapes.)
+        volume: rest volume of each point [m^3], shape (n,), or None to derive them from the density of points on the grid. (Points have no
+            inside, so this replaces the enclosed volume of other shapes.)
         source: where the points come from, for messages.
     """
 
@@ -41,7 +41,8 @@ class Points(ArrayEquality, Shape):
         where = f'the points of "{self.source}"' if self.source else "the points"
         count = len(self.position) if self.position.ndim else 0
         if count == 0:
-            raise SceneError(f"{where} are 0 in number", "give at least 1", subject=subject)
+            empty = f'"{self.source}" contains no points' if self.source else "it has no points"
+            raise SceneError(empty, "use at least 1", subject=subject)
         for name, shape in (("position", (count, 3)), ("velocity", (count, 3)), ("volume", (count,))):
             values = getattr(self, name)
             if values is None:

@@ -17,7 +17,7 @@ class Sphere(ClosedForm):
 
     kind: ClassVar[str] = "sphere"
 
-    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Middle of the sphere")
+    center: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m", help="Center of the sphere")
     radius: float = parameter(unit="m", above=0.0, help="Radius")
 
     def bounds(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Wishes of the controlling process: a small JSON file that is replaced as a whole. Only the newest version counts.
+"""Requests of the controlling process: a small JSON file that is replaced as a whole. Only the newest version counts.
 
 {"run": 1, "until": 12, "things": {"Empty": {"matrix": [[...]], "values": {"strength": -20}}}, "gravity": [0, 0, -9.81]}
 """
@@ -20,7 +20,7 @@ NO_FRAME = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Requests:
     """The requests to a live simulation.
 
     Attributes:
@@ -42,21 +42,21 @@ _KINDS: dict[str, tuple[type, ...]] = {"run": (int,), "until": (int,), "scene": 
 _THING = ("matrix", "center", "values")
 
 
-def write_wishes(path: Path, wishes: Wishes) -> None:
-    """Replace the wishes. Raises OSError."""
-    text = json.dumps(asdict(wishes)).encode()
+def write_requests(path: Path, requests: Requests) -> None:
+    """Replace the requests. Raises OSError."""
+    text = json.dumps(asdict(requests)).encode()
     write_atomically(path, lambda file: file.write(text), is_durable=False)
 
 
-class WishReader:
-    """Reads wishes when they change."""
+class RequestReader:
+    """Reads requests when they change."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._seen: tuple[int, int, int] | None = None
 
-    def changed(self) -> Wishes | None:
-        """The wishes if they have changed since the last call, else None. Raises SceneError."""
+    def changed(self) -> Requests | None:
+        """The requests if they have changed since the last call, else None. Raises SceneError."""
         try:
             found = os.stat(self._path)
             seen = (found.st_mtime_ns, found.st_size, found.st_ino)
@@ -71,7 +71,7 @@ class WishReader:
         return _parsed(text, self._path)
 
 
-def _parsed(text: bytes, path: Path) -> Wishes:
+def _parsed(text: bytes, path: Path) -> Requests:
     try:
         told = parse_json(text)
     except ValueError as error:
@@ -83,16 +83,16 @@ def _parsed(text: bytes, path: Path) -> Wishes:
             raise SceneError(f'"{name}" is unknown', f"use {', '.join(_KINDS)}", subject=str(path))
         if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
             raise SceneError(f'"{name}" is {json.dumps(value)[:40]}', f"use {_word(name)}", subject=str(path))
-    for name, wish in told.get("things", {}).items():
-        unknown = next((key for key in wish if key not in _THING), None) if isinstance(wish, dict) else "it"
-        if unknown is not None or not isinstance(wish.get("values", {}), dict):
+    for name, request in told.get("things", {}).items():
+        unknown = next((key for key in request if key not in _THING), None) if isinstance(request, dict) else "it"
+        if unknown is not None or not isinstance(request.get("values", {}), dict):
             raise SceneError(
                 f'things: "{name}": {unknown or "values"} is wrong', f"use an object with {', '.join(_THING)}", subject=str(path)
             )
-        wrong = next((key for key, value in wish.get("values", {}).items() if not isinstance(value, (int, float))), None)
+        wrong = next((key for key, value in request.get("values", {}).items() if not isinstance(value, (int, float))), None)
         if wrong is not None:
             raise SceneError(f'things: "{name}": {wrong} is not a number', "use a number", subject=str(path))
-    return Wishes(**told)
+    return Requests(**told)
 
 
 def _word(name: str) -> str:

@@ -1,0 +1,96 @@
+"""Where colliders and the walls of the domain are at a frame, as signed distances."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.contact.obstacles import is_ever_enabled
+from ..core.contact.sides import walls_of
+from ..core.geometry.deforming import DeformingMesh
+from ..core.geometry.distance import distance_query, exact_query
+from ..core.geometry.motion import pose_at, vertices_at
+from ..core.geometry.shapes import Mesh
+from ..core.particles import Moment
+from ..core.scene.animation import value_at
+from ..core.scene.description import Collider, Scene
+
+Floats = NDArray[np.float64]
+Poses = Mapping[str, NDArray[np.float64]]
+
+
+class Boundary:
+    """One collider or wall, in its pose at a frame.
+
+    Attributes:
+        is_enabled: whether it is enabled at the frame.
+    """
+
+    def __init__(self, collider: Collider, scene: Scene) -> None:
+        self._collider = collider
+        self._spacing = scene.solver.grid_spacing
+        self._frame_rate = 1.0 / scene.time.frame_seconds
+        self._matrix = np.eye(4)
+        self._is_rough = isinstance(collider.shape, Mesh)
+        self._mesh: DeformingMesh | None = None
+        if collider.motion is not None and collider.motion.vertices is not None:
+            poses, triangles = np.asarray(collider.motion.vertices, np.float64), np.asarray(collider.shape.triangles)  # type: ignore[attr-defined]
+            self._mesh = DeformingMesh(poses, triangles, self._spacing)
+        else:
+            self._exact = exact_query(collider.shape, self._spacing)
+        self.is_enabled = True
+
+    def move_to(self, frame: float, poses: Poses) -> None:
+        """Take the pose at a (fractional) frame; `poses` has those of dynamic colliders, world from local (4, 4), by name."""
+        motion = self._collider.motion
+        self.is_enabled = bool(value_at(self._collider, "enabled", frame))
+        if self._mesh is not None:
+            assert motion is not None
+            self._mesh.move_to(*vertices_at(motion, frame, self._frame_rate))
+        elif self._collider.dynamic:
+            self.is_enabled &= self._collider.name in poses
+            self._matrix = poses.get(self._collider.name, self._matrix)
+        elif motion is not None:
+            self._matrix = pose_at(motion, frame)
+
+    def near(self, points: Floats, reach: float) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """The points (n, 3) nearer to the surface, or deeper inside, than `reach` [m], which is at most a cell.
+
+        Returns:
+            Their indices, signed distances [m], positive outside, and its unit gradients (k, 3).
+        """
+        if self._mesh is not None:
+            low, high = self._mesh.bounds() + np.array([[-reach], [reach]])
+            found = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+            distance, normal, _velocity = self._mesh(points[found])
+        else:
+            block = self._matrix[:3, :3]
+            scale = float(np.cbrt(abs(np.linalg.det(block))))
+            local = np.ascontiguousarray((points - self._matrix[:3, 3]) @ np.linalg.inv(block).T)
+            found = np.arange(len(local))
+            if self._is_rough:
+                # samples are fast, but only accurate to a fifth of a cell
+                rough = distance_query(self._collider.shape, self._spacing)(local)[0]
+                found = np.flatnonzero(rough < (reach + 0.25 * self._spacing) / scale)
+            distance, normal = self._exact(np.ascontiguousarray(local[found]))
+            distance, normal = distance * scale, normal @ block.T / scale
+        chosen = distance < reach
+        return found[chosen], distance[chosen], normal[chosen]
+
+
+class Boundaries:
+    """What bounds the particles of a scene.
+
+    Args:
+        scene: the scene of the cache; None if nothing is to bound them.
+    """
+
+    def __init__(self, scene: Scene | None) -> None:
+        colliders = () if scene is None else (*walls_of(scene.domain, scene.solver.dimension), *scene.colliders)
+        self._all = [Boundary(collider, scene) for collider in colliders if scene is not None and is_ever_enabled(collider)]
+
+    def at(self, moment: Moment, poses: Poses) -> list[Boundary]:
+        """Those that are enabled at a moment, in their poses, until this is called again; `poses` is that of `Boundary.move_to`."""
+        for boundary in self._all:
+            boundary.move_to(moment.number + moment.part / moment.parts, poses)
+        return [boundary for boundary in self._all if boundary.is_enabled]

@@ -1,0 +1,105 @@
+"""Surfaces that meet colliders and walls: no gap, nothing beyond, and only where something is touched."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+
+from mpm_addon.cli import main
+from mpm_addon.core.geometry.shapes import Box, Mesh
+from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.animation import Animation, Motion
+from mpm_addon.core.scene.description import Collider
+from mpm_addon.core.scene.settings import Domain
+from mpm_addon.storage import open_cache
+from mpm_addon.storage.surface_file import Piece, surface_at
+from tests.derived.caches import SPACING, arrays, block, description, write_cache
+
+SIZE = 16
+HALF = 0.5 * SIZE * SPACING
+# How far the mesh reaches into a collider, and rounding.
+OVERLAP = 0.05 * SPACING
+
+
+def made(folder: Path, *more: str, number: int = 1) -> Piece:
+    assert main(["derive", str(folder), *more]) == 0
+    return surface_at(open_cache(folder), Moment(number)).pieces[0]
+
+
+def scene_with(**more: Any) -> Any:
+    return replace(description((("pool", "water"),)), **more)
+
+
+def box(name: str, low: tuple[float, float, float], high: tuple[float, float, float], **more: Any) -> Collider:
+    size = tuple(float(b - a) for a, b in zip(low, high, strict=True))
+    center = tuple(0.5 * float(a + b) for a, b in zip(low, high, strict=True))
+    return Collider(name, Box(size=size, center=center), **more)  # type: ignore[arg-type]
+
+
+def farthest(piece: Piece, axis: int = 0) -> float:
+    return float(piece.position[:, axis].max())
+
+
+def tank_of_walls() -> dict[str, Any]:
+    """The closed sides of a domain."""
+    return {"domain": Domain(kind="box", min=(-HALF, -HALF, -HALF), max=(HALF, HALF, 3.0))}
+
+
+def tank_of_one_mesh() -> dict[str, Any]:
+    """A closed mesh with a hollow whose edges are within one collider."""
+    outside, inside = trimesh.creation.box(extents=(4.0, 4.0, 4.0)), trimesh.creation.box(extents=(2 * HALF, 2 * HALF, 2 * HALF + 1.0))
+    inside.apply_translation((0.0, 0.0, 0.5))
+    vertices = np.concatenate([outside.vertices, inside.vertices])
+    return {"colliders": (Collider("tank", Mesh(vertices, np.concatenate([outside.faces, inside.faces[:, ::-1] + 8]))),)}
+
+
+@pytest.mark.parametrize("is_met", [True, False])
+@pytest.mark.parametrize("tank", [tank_of_walls, tank_of_one_mesh])
+def test_water_fills_a_tank_up_to_its_walls_edges_and_corners(tmp_path: Path, tank: Callable[[], dict[str, Any]], is_met: bool) -> None:
+    write_cache(tmp_path, arrays(block(SIZE)), scene=scene_with(**tank()))
+    piece = made(tmp_path, *([] if is_met else ["--no-meet-colliders"]))
+    low, high = piece.position.min(axis=0), piece.position.max(axis=0)
+    beyond = np.array([*(-HALF - low), *(high[:2] - HALF)])
+    edge = np.linalg.norm(piece.position[:, [0, 2]] - [HALF, -HALF], axis=1).min()
+    corner = np.linalg.norm(piece.position - [HALF, HALF, -HALF], axis=1).min()
+    mesh = trimesh.Trimesh(piece.position, piece.triangles, process=False)
+    assert mesh.is_watertight
+    if is_met:
+        assert (beyond > 0.0).all() and (beyond < OVERLAP).all()
+        assert edge < 0.1 * SPACING and corner < 0.7 * SPACING
+        # the free surface lies up to 0.3 spacings above the particles' volume
+        assert (2 * HALF) ** 3 < mesh.volume < (2 * HALF) ** 2 * (2 * HALF + 0.3 * SPACING)
+    else:
+        assert (beyond > 2 * OVERLAP).all() and edge > SPACING and corner > 2.0 * SPACING
+
+
+def test_nothing_reaches_through_a_wall_of_one_cell(tmp_path: Path) -> None:
+    wall = box("wall", (HALF, -1.0, -1.0), (HALF + 2 * SPACING, 1.0, 1.0))
+    write_cache(tmp_path, arrays(block(SIZE)), scene=scene_with(colliders=(wall,)))
+    assert 0.0 < farthest(made(tmp_path)) - HALF < OVERLAP
+
+
+def test_a_drop_near_a_wall_does_not_touch_it(tmp_path: Path) -> None:
+    wall = box("wall", (HALF, -1.0, -1.0), (HALF + 1.0, 1.0, 1.0))
+    drop = block(4, (HALF - 3.5 * SPACING, 0.0, 0.0))
+    near, alone = tmp_path / "near", tmp_path / "alone"
+    write_cache(near, arrays(drop), scene=scene_with(colliders=(wall,)))
+    write_cache(alone, arrays(drop), scene=scene_with())
+    np.testing.assert_array_equal(made(near).position, made(alone).position)
+
+
+def test_colliders_count_where_they_are_and_when_they_are_enabled(tmp_path: Path) -> None:
+    low, high = (HALF, -1.0, -1.0), (HALF + 1.0, 1.0, 1.0)
+    away = np.eye(4)
+    away[0, 3] = 1.0
+    motion = Motion(frames=np.array([1, 2]), matrices=np.stack([np.eye(4), away]))
+    disabled = Animation(frames=np.array([1, 2]), values={"enabled": np.array([1.0, 0.0])})
+    for name, more in (("moving", {"motion": motion}), ("disabled", {"animation": disabled})):
+        particles = arrays(block(SIZE))
+        write_cache(tmp_path / name, particles, particles, scene=scene_with(colliders=(box("wall", low, high, **more),)))
+        touching, free = (farthest(made(tmp_path / name, number=number)) - HALF for number in (1, 2))
+        assert touching < OVERLAP < 2 * OVERLAP < free, name
