@@ -67,8 +67,8 @@ scene-pictures: setup ## bake and draw the published scenes into docs/pictures/p
 translations: setup ## bring the catalog of texts and all translations in mpm_addon/locale up to date
 	@$(PYTHON) tools/extract_messages.py
 
-validate: setup ## write the table of docs/validation.md and its figures anew from the verification's cases
-	@$(PYTHON) tools/validate.py
+validate: setup ## write the tables and figures of docs/validation.md anew; PART="floating bodies" for these alone
+	@$(PYTHON) tools/validate.py $(PART)
 
 lock: ## write locks/ anew from pyproject.toml
 	@$(BOOTSTRAP) tools/lock.py

@@ -1,6 +1,6 @@
-"""The figures of docs/validation.md, drawn from the results of tests/verification/cases."""
+"""The figures of docs/validation.md, drawn from the results of tests/verification/cases and tests/everyday/cases."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,20 +9,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.figures import BLUE, GRAY, GREEN, ORANGE, RED, write
-from tests.everyday.cases import volume
+from tests.everyday.cases import bodies, floating, rubber, volume
+from tests.everyday.cases.setting import OFFSETS, TESTED_OFFSET
 from tests.verification.cases import bar, beam, column_collapse, dam_break, impact, rigid_motion, sliding_block, water_column
 from tests.verification.cases.setting import GRAVITY
 
 
-def draw_all(folder: Path) -> None:
-    """Write every figure as SVG: draw_NAME draws NAME.svg."""
-    write({draw.__name__.removeprefix("draw_"): lambda draw=draw: drawn(draw) for draw in FIGURES}, folder, {"lines.linewidth": 1.6})
+def draw(folder: Path, names: Sequence[str]) -> None:
+    """Write figures by name, as SVG."""
+    write({name: lambda name=name: drawn(FIGURES[name]) for name in names}, folder, {"lines.linewidth": 1.6})
 
 
-def drawn(draw: Callable[[Axes, Axes], None]) -> Figure:
-    print(f"validate: {draw.__name__} ...", flush=True)
+def drawn(draw_sides: Callable[[Axes, Axes], None]) -> Figure:
     figure, (left, right) = pyplot.subplots(1, 2)
-    draw(left, right)
+    draw_sides(left, right)
     return figure
 
 
@@ -194,15 +194,65 @@ def draw_volume(left: Axes, right: Axes) -> None:
     label(right, "A falling stream", "radius / radius of the nozzle", "z [m]")
 
 
-FIGURES = (
-    draw_volume,
-    draw_dam_break,
-    draw_water_column,
-    draw_run_out,
-    draw_heaps,
-    draw_bar,
-    draw_beam,
-    draw_spinning_disk,
-    draw_slope,
-    draw_impact,
-)
+def draw_bodies(left: Axes, right: Axes) -> None:
+    for friction, color in ((0.0, RED), (0.3, BLUE), (1.2, GREEN)):
+        run = bodies.slide(friction, offset=TESTED_OFFSET)
+        expected = max(0.0, 1.0 - friction) * GRAVITY * np.sqrt(0.5)
+        left.plot(run.time, run.speed, "o", color=color, markersize=3, label=f"friction {friction:g}")
+        left.plot(run.time, run.speed[0] + expected * (run.time - run.time[0]), color=color, linewidth=1.0)
+    angles = np.array([0.0, 15.0, 30.0, 45.0])
+    for one_field, color, name in ((False, BLUE, "a velocity for each"), (True, RED, "one velocity for both")):
+        kept = [bodies.collision(turn=float(angle), one_field=one_field) for angle in angles]
+        right.plot(angles, kept, "o-", color=color, markersize=4, label=name)
+        kept = [bodies.collision(boost=5.0, one_field=one_field), bodies.collision(offset=0.5, one_field=one_field)]
+        right.plot([0.0, 0.0], kept, "x", color=color, label="boosted by 5 m/s, or half a cell aside" if not one_field else None)
+    first = bodies.collision()
+    right.axhspan(first - 0.05, first + 0.05, color="#f3f3f3", zorder=0)
+    right.set_ylim(0.0, 1.0)
+    label(left, "Jelly on a jelly slope of 45°; lines: Coulomb", "t [s]", "speed [m/s]")
+    label(right, "Two jellies collide; gray: allowed", "everything turned by [°]", "kinetic energy of their centers kept")
+
+
+def draw_floating(left: Axes, right: Axes) -> None:
+    for offset, color in zip(OFFSETS, (RED, BLUE, GREEN, ORANGE), strict=True):
+        # as `floating.floating` asks for it, so that it is cached
+        run = floating.course(500.0, offset=offset, seconds=3.0, cells=8, dimension=3)
+        left.plot(run.time, run.draft, color=color, linewidth=1.2, label=f"at {offset:g} cells")
+    left.axhspan(0.45, 0.55, color="#f3f3f3", zorder=0)
+    left.set_ylim(0.3, 0.8)
+    for dimension, color, line in ((3, BLUE, "o-"), (2, ORANGE, "s--")):
+        shares = [floating.buoyancy(offset=offset, dimension=dimension) for offset in OFFSETS]
+        right.plot(OFFSETS, shares, line, color=color, markersize=4, label=f"{dimension}D")
+    right.axhspan(0.95, 1.05, color="#f3f3f3", zorder=0)
+    right.set_ylim(0.8, 1.2)
+    label(left, "A crate of half the density of water; gray: allowed", "t [s]", "draft over height")
+    label(right, "A submerged crate that is held; gray: allowed", "place between two nodes [cells]", "buoyancy / ρ g V")
+
+
+def draw_rubber(left: Axes, right: Axes) -> None:
+    stretches = np.array([1.5, 2.0, 3.0, 4.0])
+    for reference, color, shown in (("rest", BLUE, stretches), ("current", RED, stretches[:2])):
+        bands = [rubber.pulled(reference, float(stretch), offset=TESTED_OFFSET) for stretch in shown]
+        left.plot(shown, [band.stretch for band in bands], "o", color=color, label=f"{reference} state")
+        right.plot(shown, [band.force for band in bands], "o", color=color, label=f"{reference} state")
+    left.plot([1.0, 4.0], [1.0, 4.0], color=GRAY, linewidth=1.0)
+    right.axhspan(0.97, 1.03, color="#f3f3f3", zorder=0)
+    label(left, "A band between grips that move apart", "the grips' stretch", "stretch of its middle")
+    label(right, "Its force; gray: allowed", "the grips' stretch", "force / force of the law")
+
+
+FIGURES = {
+    "volume": draw_volume,
+    "bodies": draw_bodies,
+    "floating": draw_floating,
+    "rubber": draw_rubber,
+    "dam_break": draw_dam_break,
+    "water_column": draw_water_column,
+    "run_out": draw_run_out,
+    "heaps": draw_heaps,
+    "bar": draw_bar,
+    "beam": draw_beam,
+    "spinning_disk": draw_spinning_disk,
+    "slope": draw_slope,
+    "impact": draw_impact,
+}

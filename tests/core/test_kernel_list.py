@@ -87,6 +87,10 @@ def test_a_scene_with_everything_compiles_nothing_once_it_has_begun() -> None:
     assert compiled_late(EVERYTHING) == []
 
 
+def test_bodies_with_a_rest_state_compile_nothing_once_they_have_begun() -> None:
+    assert compiled_late("from tests.core.test_rest_state import falling\nscenes = [falling(frames=3)]") == []
+
+
 @pytest.mark.parametrize("name", ["four_materials", "bowl", "floating_cube", "dam_break", "sand_drum"])
 def test_presets_compile_nothing_once_they_have_begun(name: str) -> None:
     made = f"""

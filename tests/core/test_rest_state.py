@@ -119,6 +119,46 @@ def test_only_what_is_near_something_takes_part_in_the_grid_of_the_world(monkeyp
     assert some.position == pytest.approx(every.position, abs=2e-5)
 
 
+def test_a_moving_collider_acts_where_it_comes_between_two_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plate rises from below a tall block that hangs in the air: it comes near within a frame, and only the lower end takes part."""
+    tall = block(shape=box((0.0, 0.0, 0.9), (0.3, 0.3, 1.6)))
+    matrices = np.tile(np.eye(4), (2, 1, 1))
+    matrices[1, 2, 3] = 0.6
+    plate = Collider("plate", box((0.0, 0.0, -0.25), (0.8, 0.8, 0.3)), motion=Motion(frames=np.array([1.0, 3.0]), matrices=matrices))
+    hit = scene(tall, materials=(rubber(),), colliders=(plate,), frames=3, **FREE)
+    shares = []
+    see = RestGrid.see
+
+    def seen(grid: RestGrid, is_near: np.ndarray) -> None:
+        see(grid, is_near)
+        shares.append(float(is_near.mean()))
+
+    monkeypatch.setattr(RestGrid, "see", seen)
+    *_, some = simulate(hit)
+    # nothing after a sort, and some blocks from a substep on; all until these are known
+    assert {0.0, 1.0} < set(shares)
+    monkeypatch.setattr(RestGrid, "see", lambda grid, is_near: see(grid, np.ones_like(is_near)))
+    *_, every = simulate(hit)
+    assert some.velocity[:, 2].max() > 1.0
+    assert some.position == pytest.approx(every.position, abs=2e-5)
+
+
+def test_contact_does_no_work_on_a_body_that_is_compressed() -> None:
+    """Soft jelly hits the floor so fast that it is compressed by a third: with C F in place of its adjoint it gains energy."""
+    soft = block(velocity=(0.0, 0.0, -2.0), shape=box((0.0, 0.0, 0.25), (0.3, 0.3, 0.3)))
+    simulation = Simulation(
+        scene(soft, materials=(rubber(young_modulus=2e4),), colliders=(FLOOR,), precision="float64", frames=12, fps=60.0, **FREE)
+    )
+    energy = []
+    for _ in simulation.frames():
+        rest, grid = simulation._stepper.rest, grid_of(simulation)
+        assert rest.is_used
+        kinetic = 0.5 * float((grid.mass[..., None] * grid.velocity**2).sum())
+        energy.append(kinetic + diagnostics.elastic_energy(simulation))
+    assert diagnostics.linear_momentum(simulation)[2] > 0.0
+    assert np.diff(energy).max() < 0.01 * energy[0]
+
+
 def test_threads_do_not_change_a_byte() -> None:
     made = "from tests.core.test_rest_state import falling\nscenes = [falling()]"
     assert len(digests_by_threads(made)) == 1

@@ -40,3 +40,17 @@ def test_an_elastic_ball_bounces_back_to_most_of_its_height(dimension: int, cell
 @pytest.mark.parametrize("offset", [0.25, pytest.param(0.5, marks=TAKES_ENERGY), pytest.param(0.75, marks=TAKES_ENERGY)])
 def test_a_ball_rebounds_as_high_wherever_between_two_nodes_the_floor_lies(offset: float) -> None:
     assert bouncing_ball(2, cells=20, offset=offset).rebound == pytest.approx(bouncing_ball(2, cells=20).rebound, rel=0.1)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.5])
+def test_a_ball_with_forces_from_its_rest_state_rebounds_as_high(offset: float) -> None:
+    """Measured .84 and .80; .60 and .48 if changes are not lengthened."""
+    assert 0.75 < bouncing_ball(2, cells=20, offset=offset, reference="rest").rebound < 1.0
+
+
+@pytest.mark.parametrize(("dimension", "cells", "least"), [(2, 50, 0.92), (3, 25, 0.93)])
+def test_two_balls_with_forces_from_their_rest_state_exchange_their_velocities(dimension: int, cells: int, least: float) -> None:
+    """Measured .943 and .961; .83 and .62 if changes are not lengthened."""
+    collision = colliding_balls(dimension, cells=cells, reference="rest")
+    assert np.abs(collision.momentum).max() < 1e-12
+    assert least < collision.restitution < 1.0

@@ -75,6 +75,15 @@ def least_eigenvalue(b: Any) -> Any:
 
 
 @generic
+def lower_bound(b: Any) -> Any:
+    """A bound below the eigenvalues of a symmetric matrix, 6 values; the least itself if the other two are equal."""
+    xx, xy, xz, yy, yz, zz = b
+    mean = (xx + yy + zz) / 3.0
+    m, _ = invariants((xx - mean, xy, xz, yy - mean, yz, zz - mean))
+    return mean - sqrt(m * (4.0 / 3.0))
+
+
+@generic
 def summed(p: Any, q: Any, r: Any, x: Any) -> Any:
     """p I + q x + r x^2, 6 values."""
     xx, xy, xz, yy, yz, zz = x

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from ..transfer.blocks import NODE
 from ..transfer.particle_store import ParticleStore
 from .exchange import move_feet
-from .facing import STUCK
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import Floats, Ints
 from .slabs import find_levels, no_slabs, slabs_of
@@ -53,7 +52,7 @@ class Footing:
         self.slabs = no_slabs(owner_count)
         self.foot_count = 0
         self.feet = allocate_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
-        self.deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.bool_))
+        self.deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.uint8))
         self._has_material = False
 
     @property
@@ -81,7 +80,7 @@ class Footing:
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
         order_nodes(deep, owners, slabs, self._owner_count, block_nodes, deep_order, deep_first)
         deep = deep[deep_order]
-        self.deep = DeepNodes(deep_first, numbered(level_sets, deep, block_nodes), deep, held.reshape(-1)[deep] == STUCK)
+        self.deep = DeepNodes(deep_first, numbered(level_sets, deep, block_nodes), deep, held.reshape(-1)[deep])
         depths = -level_sets.distance.reshape(-1)[surface] / level_sets.spacing
         normals = level_sets.normal.reshape(-1, 3)[surface]
         if self._is_exact:

@@ -15,6 +15,7 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared, wait_for
 from ..transfer.blocks import NODE
 from ..transfer.node_lookup import node_of_place
+from .facing import HELD, STUCK
 from .feet import (
     SEPARATE,
     SLIP,
@@ -76,8 +77,8 @@ def collide_deep_nodes(nodes, deep, run, level_sets, surface, friction_of_solids
         ou, ov, ow = collider_velocity(level_sets, row, place, ix, iy, iz)
         nx, ny, nz = normal[row, place, 0], normal[row, place, 1], normal[row, place, 2]
         friction = friction_of_fluids if level_sets.is_fluid[level_sets.blocks[row]] else friction_of_solids
-        held = STICKY if deep.is_stuck[index] else far_surface
-        u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, held, friction)
+        kind = STICKY if surface == STICKY or deep.held[index] == STUCK else SLIP if deep.held[index] == HELD else far_surface
+        u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, kind, friction)
         nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
 
 

@@ -28,6 +28,8 @@ from .union import join_solids
 
 # material is expelled this many times faster than needed to leave in time
 EXPULSION_HASTE = 2.0
+# the nodes around a point of a surface are nearer to it than this: the diagonal of a cell [cells]
+FOOT_REACH = 1.75
 
 
 class ObstacleGroup:
@@ -212,6 +214,17 @@ class ObstacleGroup:
         present = self._level_sets.blocks[self._level_sets.blocks >= 0]
         blocks = np.unique(store.layout.node_neighbors(present)[present])
         return blocks[blocks >= 0]
+
+    def mark_touched(self, marked: Ints) -> None:
+        """Mark the nodes that the colliders may change: (node blocks + 1,), one bit per node."""
+        level_sets, size = self._level_sets, 8
+        rows = np.flatnonzero(level_sets.blocks >= 0)
+        if self.footing.is_empty or not len(rows):
+            return
+        is_close = level_sets.distance[rows] < FOOT_REACH * self._spacing
+        packed = np.zeros((len(rows), size), np.uint8)
+        packed[:, : is_close.shape[1] // size] = np.packbits(is_close, axis=1, bitorder="little")
+        np.bitwise_or.at(marked, level_sets.blocks[rows], packed.view(np.int64)[:, 0])
 
     def touched_inertia(self, store: ParticleStore, origin: Floats) -> Floats:
         """The mass of the nodes inside or within a cell, and its moments about `origin` [m], (10,); see `exchange.sum_inertia`."""

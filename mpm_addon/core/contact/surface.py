@@ -123,13 +123,13 @@ class DeepNodes(NamedTuple):
     Attributes:
         first: the first of each run, shape (runs + 1,).
         nodes, rows: the nodes in both numberings, shape (n,).
-        is_stuck: whether they move with the collider in all directions, shape (n,).
+        held: HELD where they move with the collider along the normal, STUCK in all directions, else 0; see `facing`, shape (n,).
     """
 
     first: NDArray[np.int64]
     nodes: NDArray[np.int64]
     rows: NDArray[np.int64]
-    is_stuck: NDArray[np.bool_]
+    held: NDArray[np.uint8]
 
 
 def allocate_feet(

@@ -7,8 +7,8 @@ from typing import Any
 from numba.extending import overload
 
 from ..arithmetic.linalg import advanced, determinant, principal_values, recomposed, selected, symmetric_recomposed, times_transpose
-from ..arithmetic.operations import any_of, constant, generic, maximum, sqrt
-from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond_series, least_eigenvalue
+from ..arithmetic.operations import any_of, generic, sqrt
+from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond_series
 from ..compilation.kernel import kernel, register_generic_functions
 from ..compilation.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
@@ -69,23 +69,26 @@ def elastic_response(constants: Any, deformation: Any, velocity_gradient: Any) -
     """The response of a `HyperelasticLaw` to F and L [1/s].
 
     Returns:
-        Kirchhoff stress (6 values) [Pa], J, and the square of the speed of waves in the rest state [m^2/s^2].
+        Kirchhoff stress (6 values) [Pa] and J.
     """
     raise TypeError("elastic_response is for kernels")
 
 
 @overload(elastic_response, jit_options={"forceinline": True})
 def _overload_elastic_response(constants, deformation, velocity_gradient):
-    law = law_of(constants)
-    stress, rest_speed_squared = law.stress, law.rest_speed_squared
+    stress = law_of(constants).stress
+    return lambda constants, deformation, velocity_gradient: (stress(constants, deformation, velocity_gradient), determinant(deformation))
 
-    def response(constants, deformation, velocity_gradient):
-        ratio = determinant(deformation)
-        # this limit is far below any stretch that a stable substep can cause
-        least = maximum(least_eigenvalue(times_transpose(deformation, deformation)), constant(LEAST_SQUARE, ratio))
-        return stress(constants, deformation, velocity_gradient), ratio, rest_speed_squared(constants, ratio, least)
 
-    return response
+def rest_speed_squared(constants: Any, volume_ratio: Any, least_squared: Any) -> Any:
+    """The square of the speed of waves in the rest state of a `HyperelasticLaw` [m^2/s^2], from J and the least squared stretch."""
+    raise TypeError("rest_speed_squared is for kernels")
+
+
+@overload(rest_speed_squared, jit_options={"forceinline": True})
+def _overload_rest_speed_squared(constants, volume_ratio, least_squared):
+    speed_squared = law_of(constants).rest_speed_squared
+    return lambda constants, volume_ratio, least_squared: speed_squared(constants, volume_ratio, least_squared)
 
 
 @generic

@@ -50,13 +50,21 @@ KERNELS = {
         "transfer.advance.advance_material": "law int real2 float real2 float1",
     },
     "rest": {
-        "transfer.rest_passes.gather_velocities": "scheme particles grid bool1 scratch",
-        "transfer.rest_passes.carry_motion": "real2 int1 real2",
-        "transfer.rest_passes.carry_change": "real2 int1 real2",
-        "transfer.rest_passes.carry_places": "real2 int1 float2 real2 float1",
+        "transfer.reach.find_reaching": "float2 int2 int1 bool1",
+        "transfer.rest_passes.send_motion": "scheme particles grid bool1 scratch real1",
+        "transfer.rest_passes.take_motion": "int1 int1 float2 real1 real2",
+        "transfer.rest_passes.show_strain": "int1 int1 real2 real2",
+        "transfer.rest_passes.send_change": "scheme particles grid bool1 scratch real1",
+        "transfer.rest_passes.take_change": "particles bool1 int1 scratch real1",
+        "transfer.rest_nodes.push_nodes": "real2 float float3 real2",
+        "transfer.rest_nodes.find_change": "real2 real2 float1",
+        "transfer.rest_nodes.sum_change": "real2 float2 float1",
+        "transfer.rest_nodes.change_nodes": "real2 float float2 float3",
+        "transfer.rest_nodes.accelerate_nodes": "float1 float2 float3",
+        "transfer.rest_nodes.move_nodes": "float3 float float2 float float2 float3 real2 real2",
     },
     "rest law": {
-        "transfer.rest_passes.strain_particles": "law scheme particles grid int scratch arenas float2",
+        "transfer.rest_strain.strain_particles": "law scheme particles grid strain scratch arenas float2",
     },
     "obstacles": {
         "transfer.reach.mark_reached": "float2 int2 int1",
@@ -154,6 +162,7 @@ STRUCTURES = {
     "origins": ("transfer.sorting.Origins", "short1 int1 int1"),
     "grid": ("transfer.blocks.Grid", "float int2 real2 real2 int int"),
     "scratch": ("transfer.scratch.Scratch", "real2 short2"),
+    "strain": ("transfer.rest_strain.Strain", "int float bool"),
     "pass": ("transfer.advance.Pass", "int float float float bool bool1 float"),
     "pinned": ("emission.pinned_particles.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
     "springs": ("emission.pinned_particles.PinSprings", "float1 float1 float1"),
@@ -167,7 +176,7 @@ STRUCTURES = {
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
     "surfaces": ("contact.body_contact.Surfaces", "float1 float1 bool1 float1 float1"),
     "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
-    "deep": ("contact.surface.DeepNodes", "int1 int1 int1 bool1"),
+    "deep": ("contact.surface.DeepNodes", "int1 int1 int1 mark1"),
     "feet": (
         "contact.surface.Feet",
         "int1 int1 short1 short1 short1 short1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 real1 "

@@ -1,4 +1,4 @@
-"""Bodies whose forces come from their rest state, for the stepper; see `transfer.rest_grid`."""
+"""Bodies whose forces come from their rest state, as the stepper moves them; see `transfer.rest_grid`."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,24 +15,25 @@ from ..failure import Kind, Trouble
 from ..transfer.blocks import BLOCK
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
+from ..transfer.reach import find_reaching
 from ..transfer.rest_grid import RestGrid
-from ..transfer.rest_passes import EXTREME_COUNT, strain_particles
+from ..transfer.rest_strain import EXTREME_COUNT, Strain, strain_particles
 from ..transfer.rows import VELOCITY
 from ..transfer.scheme import Scheme
 from .bodies import Body
 from .resumption import wrong
 from .time_step import Speeds
 
-# a rest node inside a sticky collider moves with it if it has more than this share of a full node's mass; lighter ones lie outside the body
+# a rest node inside a sticky collider moves with it if it has this share of a full node's mass: lighter ones lie outside of the body
 HELD_FULLNESS = 0.4
-# a rest node also moves with a sticky collider that contains this share of its mass, so up to half a cell outside where a body passes
-# through the surface: if nodes were only held up to the surface, the body would act as if the surface were half a cell deeper
+# a rest node also moves with a sticky collider that this share of its mass is in: up to half a cell outside, where a body goes through
+# its surface, because nodes that are held up to a surface hold as if it lay half a cell deeper
 HELD_SHARE = 1.0 / 6.0
-# depth from which particles count as inside [cells]
+# particles count as inside from this depth on [cells]
 DEPTH = 0.1
-# only nodes nearer than this after a sort are tested against fixed colliders: until the next sort, particles move by less [cells]
+# fixed colliders are asked only about nodes that are nearer than this after a sort: until the next, particles move by less [cells]
 NEAR = 1.5
-# bound on the factor by which particles become faster from one substep to the next
+# particles become faster by less than this factor from one substep to the next
 REACH_SHARE = 1.1
 
 
@@ -41,7 +42,7 @@ class RestBodies:
 
     Attributes:
         is_used: whether there are any.
-        speeds: speeds that limit the next substep.
+        speeds: what limits the next substep.
         stiffest: the material with the greatest wave speed.
     """
 
@@ -56,22 +57,23 @@ class RestBodies:
         self._spacing = spacing
         self._grid = RestGrid(store, scheme, spacing)
         self._places = self._grid.places
-        self._before = np.zeros((0, 0), store.dtype)
         self._pulled_slots = np.zeros(0, np.int64)
         self._pulled = np.zeros((3, 0), store.dtype)
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._near: list[NDArray[np.int64]] = []
         self._held: list[NDArray[np.int64]] = []
         self._trouble: Trouble | None = None
+        self._is_alone = False
+        self._farthest = 0.0
         self.speeds = Speeds()
         self.stiffest = ""
 
     def is_field(self, field: int) -> bool:
-        """Whether the bodies of a velocity field have a rest state."""
+        """Whether the bodies of a velocity field are such bodies."""
         return field in self._fields
 
     def is_body(self, number: int) -> bool:
-        """Whether a body has a rest state."""
+        """Whether a body is one of these."""
         return self.is_used and self._bodies[number].law.uses_rest_state
 
     def add(self, particles: NewParticles) -> None:
@@ -81,16 +83,16 @@ class RestBodies:
 
     @property
     def drift(self) -> float:
-        """The greatest displacement of a particle along an axis in the last substep [cells]."""
-        return self._grid.farthest if self.is_used else 0.0
+        """How far a particle moved along an axis in the last substep, at most [cells]."""
+        return self._farthest if self.is_used else 0.0
 
     def reach(self, dt: float) -> float:
-        """An estimate, from their speed, of how far particles will move along an axis in a substep of dt [s], at most [cells]."""
+        """How far a particle will move along an axis in a substep of dt [s], judging by its speed [cells]."""
         return REACH_SHARE * dt * self.speeds.particle / self._spacing if self.is_used else 0.0
 
     @property
     def near_blocks(self) -> NDArray[np.bool_]:
-        """The particle blocks in which particles of these bodies must be scattered."""
+        """The particle blocks whose particles of these bodies are to be scattered."""
         return self._grid.is_near
 
     def begin(self, obstacles: Sequence[ObstacleGroup], frame: float, *, is_driven: bool) -> None:
@@ -99,13 +101,14 @@ class RestBodies:
         Args:
             obstacles: the colliders that are not dynamic.
             frame: the moment, in frames.
-            is_driven: whether something may act on particles anywhere, other than gravity and contact with colliders and bodies.
+            is_driven: whether more than gravity, these and other bodies acts on particles, so that it may do so anywhere.
         """
         if not self.is_used:
             return
         if self._has_changed():
             self._grid.build(self._places)
             self._places = self._grid.places
+        self._is_alone = not is_driven and len(self._numbers) == len(self._bodies)
         self._grid.find()
         self._grid.save()
         for group in obstacles:
@@ -113,10 +116,11 @@ class RestBodies:
             group.move_to(frame)
         self._find_near(obstacles)
         self._grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
-        self._strain()
+        self._grid.show_nodes()
+        self._strain(0.0, is_shown=True)
 
     def _has_changed(self) -> bool:
-        """Whether particles have been added or removed since the rest grid was built."""
+        """Whether particles have come or gone since the rest grid was built."""
         if len(self._places.id) != len(self._grid.places.id):
             return True
         is_ours = np.isin(np.arange(len(self._bodies)), self._numbers)
@@ -137,65 +141,63 @@ class RestBodies:
             self._grid.push(dt)
 
     def note_pull(self, slots: NDArray[np.int64], before: NDArray[Any]) -> None:
-        """Record the changes of velocity by pins in the table, given the velocities before them (3, n)."""
+        """Note how pins changed velocities in the table, from those before (3, n)."""
         if self.is_used:
             its = self._grid.slots[slots] >= 0
             self._pulled_slots = slots[its]
             self._pulled = self._store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] - before[:, its]
 
     def note_nodes(self) -> None:
-        """Record the velocities of the nodes after gravity, before anything else acts on them."""
-        if not self.is_used:
-            return
-        count = self._store.layout.node_count + 1
-        if self._before.shape != self._store.nodes[:count].shape:
-            self._before = np.zeros_like(self._store.nodes[:count])
-        np.copyto(self._before, self._store.nodes[:count])
+        """Note the velocities of the nodes before anything acts on them."""
+        if self.is_used:
+            self._grid.note_nodes()
 
     def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
-        """Move the bodies by a substep, after everything has acted on the nodes in the world.
+        """Move the bodies by a substep, after everything has acted on the nodes of the world.
 
         Args:
             dt: [s].
-            gravity: (3,) [m/s^2], which the velocities that `note_nodes` recorded include.
+            gravity: (3,) [m/s^2], which `note_nodes` has seen already.
             obstacles: the colliders that are not dynamic.
-            is_shown: whether the table is read before the next substep.
+            is_shown: whether the table is read after this.
 
         Returns:
             What became unstable, or None.
         """
         if not self.is_used:
             return None
-        grid, store = self._grid, self._store
-        np.subtract(store.nodes[: len(self._before)], self._before, out=self._before)
-        grid.take_change(self._before)
-        if len(self._pulled_slots):
-            store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] += self._pulled
-        grid.share_change(dt * gravity.astype(np.float64))
+        grid = self._grid
+        grid.share_change(self._pulled_slots, self._pulled, is_alone=self._is_alone)
+        grid.accelerate(dt * gravity.astype(np.float64))
         self._hold(obstacles)
         grid.move(dt)
-        self._strain()
-        grid.place()
-        if not math.isfinite(grid.farthest):
+        self._strain(dt, is_shown=is_shown)
+        if not math.isfinite(self._farthest):
             return self._trouble or Trouble(Kind.NOT_FINITE, f'Material "{self.stiffest}"')
         if is_shown or self._trouble is not None:
             grid.show_particles()
         return self._trouble
 
-    def _strain(self) -> None:
-        """Compute F, stress and forces from the state of the nodes."""
+    def _strain(self, dt: float, *, is_shown: bool) -> None:
+        """Compute F, stress and forces from the state of the nodes, after a substep of dt [s], or after a sort (0)."""
         grid, store = self._grid, self._grid.store
-        grid.show_nodes()
-        self.speeds, self._trouble, self.stiffest = Speeds(), None, ""
+        self.speeds, self._trouble, self.stiffest, self._farthest = Speeds(), None, "", 0.0
         for number in self._numbers:
             body, field = self._bodies[number], store.field_of_body[number]
-            nodes = grid.strain_grid(field)
+            task = Strain(number, dt, is_shown)
             self._extremes[:] = 0.0
-            self._extremes[:, 3] = -math.inf
+            self._extremes[:, 4] = -math.inf
             strain_particles(
-                body.constants, self._scheme, store.particles, nodes, number, self._store.scratch, store.arenas, self._extremes
+                body.constants,
+                self._scheme,
+                store.particles,
+                grid.strain_grid(field),
+                task,
+                self._store.scratch,
+                store.arenas,
+                self._extremes,
             )
-            fastest, wave_speed, gradient, flattest, check = (float(each) for each in self._extremes.max(axis=0))
+            fastest, farthest, wave_speed, gradient, flattest, check = (float(each) for each in self._extremes.max(axis=0))
             subject = f'Material "{body.name}"'
             if not math.isfinite(check) and self._trouble is None:
                 self._trouble = Trouble(Kind.NOT_FINITE, subject, number)
@@ -204,22 +206,41 @@ class RestBodies:
             if wave_speed > self.speeds.wave:
                 self.stiffest = body.name
             self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
+            self._farthest = max(self._farthest, farthest)
         grid.take_forces()
+
+    def watch(self, obstacles: Sequence[ObstacleGroup]) -> None:
+        """Find the particles that colliders have come near since the last sort; before `push`."""
+        moving = [group for group in obstacles if group.is_moving]
+        if self.is_used and moving and not self._grid.is_near.all():
+            near = self._reaching(moving)
+            if (near & ~self._grid.is_near).any():
+                self._grid.see(near | self._grid.is_near)
 
     def _find_near_blocks(self, obstacles: Sequence[ObstacleGroup], *, is_driven: bool) -> NDArray[np.bool_]:
         """The particle blocks that share nodes with fixed colliders or with other bodies."""
         layout = self._store.layout
-        if is_driven or any(group.is_moving for group in obstacles):
+        if is_driven:
             return np.ones(len(layout.keys), np.bool_)
         is_touched = np.zeros(layout.node_count + 1, np.bool_)
-        for group in obstacles:
-            is_touched[group.touched_blocks(self._store)] = True
         counts = np.bincount(layout.origins, minlength=layout.node_count)
         is_touched[:-1] |= counts[layout.origins] > 1
-        return np.any([is_touched[layout.field_neighbors[field]].any(axis=1) for field in sorted(self._fields)], axis=0)
+        meeting = [is_touched[layout.field_neighbors[field]].any(axis=1) for field in sorted(self._fields)]
+        return np.any([self._reaching([group for group in obstacles if not group.is_moving]), *meeting], axis=0)
+
+    def _reaching(self, obstacles: Sequence[ObstacleGroup]) -> NDArray[np.bool_]:
+        """The particle blocks whose particles can touch nodes that colliders change, until the next sort."""
+        layout = self._store.layout
+        marked, is_reaching = np.zeros(layout.node_count + 1, np.int64), np.zeros(len(layout.keys), np.bool_)
+        for group in obstacles:
+            group.mark_touched(marked)
+        marked[-1] = 0
+        for field in sorted(self._fields):
+            find_reaching(layout.extents, layout.field_neighbors[field], marked, is_reaching)
+        return is_reaching
 
     def _find_near(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Find the rest nodes that sticky colliders hold until the next sort, and those that may come inside them."""
+        """Find the rest nodes that sticky colliders hold until the next sort, and those that they may hold."""
         self._near, self._held = [], []
         for obstacle in self._sticky(obstacles):
             its = np.flatnonzero(self._is_heavy())
@@ -233,7 +254,7 @@ class RestBodies:
             self._held.append(np.flatnonzero(self._grid.shares_of(inside).reshape(-1) >= HELD_SHARE))
 
     def _hold(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Give rest nodes in sticky colliders the velocities of the colliders."""
+        """Move rest nodes in sticky colliders with these."""
         velocity = self._grid.velocity.reshape(-1, 3)
         for obstacle, near, held in zip(self._sticky(obstacles), self._near, self._held, strict=True):
             if obstacle.is_present and obstacle.surface == STICKY:
@@ -255,7 +276,7 @@ class RestBodies:
         return (grid.mass > HELD_FULLNESS * full[:, None]).reshape(-1)
 
     def _node_places(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The positions of rest nodes (n,) in the world [m], shape (n, 3)."""
+        """Where rest nodes (n,) are in the world [m], shape (n, 3)."""
         layout, dimension = self._grid.store.layout, self._store.dimension
         block, place = np.divmod(numbers, self._grid.mass.shape[1])
         corners = nodes_of(np.zeros((1, 3), np.int64), dimension)[0]
@@ -263,11 +284,11 @@ class RestBodies:
         return self._spacing * nodes + self._grid.displacement.reshape(-1, 3)[numbers]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The state of the bodies for a checkpoint; empty without such bodies."""
+        """What a simulation is resumed with; nothing without such bodies."""
         return self._grid.snapshot() if self.is_used else {}
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Restore arrays from `snapshot`, after the store is sorted and before `begin`. Raises CacheError if nodes are missing."""
+        """Restore what `snapshot` returned, after the store is sorted and before `begin`. Raises CacheError if nodes are missing."""
         if self.is_used and "body_id" in snapshot:
             if not self._grid.load(snapshot):
                 raise wrong("body_node_key", "nodes are missing")

@@ -181,6 +181,7 @@ class Stepper:
         Returns:
             What became unstable, or None.
         """
+        self.rest.watch(self.obstacles)
         self.rest.push(dt)
         self._pull(dt)
         self._move_grid(dt)

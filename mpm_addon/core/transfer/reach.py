@@ -77,6 +77,25 @@ def layer_bits(axis, index, is_plane):
 
 
 @kernel
+def reached_layers(extents, block, is_plane, bits):
+    """The layers of nodes around a block that its particles can touch before the next sort: (3, 3) result, for each axis and node block
+    along it."""
+    bits[:] = 0
+    for axis in range(3):
+        low, high = math.floor(-extents[block, axis] - LOW), math.floor(extents[block, 3 + axis] + HIGH)
+        for node in range(max(low, -BLOCK), min(high + 1, 2 * BLOCK)):
+            bits[axis, (node + BLOCK) // BLOCK] |= layer_bits(axis, node % BLOCK, is_plane)
+
+
+@kernel
+def bits_at(bits, place, is_plane):
+    """The nodes of the node block at a place around a block; bits: see `reached_layers`."""
+    if is_plane:
+        return bits[0, place // 3] & bits[2, place % 3]
+    return bits[0, place // 9] & bits[1, place // 3 % 3] & bits[2, place % 3]
+
+
+@kernel
 def mark_reached(extents, neighbors, reached):
     """Mark the nodes that particles can touch before the next sort.
 
@@ -89,13 +108,24 @@ def mark_reached(extents, neighbors, reached):
     bits = np.zeros((3, 3), np.int64)
     reached[:] = 0
     for block in range(neighbors.shape[0]):
-        for axis in range(3):
-            low, high = math.floor(-extents[block, axis] - LOW), math.floor(extents[block, 3 + axis] + HIGH)
-            bits[axis] = 0
-            for node in range(max(low, -BLOCK), min(high + 1, 2 * BLOCK)):
-                bits[axis, (node + BLOCK) // BLOCK] |= layer_bits(axis, node % BLOCK, is_plane)
+        reached_layers(extents, block, is_plane, bits)
         for place in range(neighbors.shape[1]):
-            if is_plane:
-                reached[neighbors[block, place]] |= bits[0, place // 3] & bits[2, place % 3]
-            else:
-                reached[neighbors[block, place]] |= bits[0, place // 9] & bits[1, place // 3 % 3] & bits[2, place % 3]
+            reached[neighbors[block, place]] |= bits_at(bits, place, is_plane)
+
+
+@kernel
+def find_reaching(extents, neighbors, marked, is_reaching):
+    """Find the blocks whose particles can touch marked nodes before the next sort.
+
+    Args:
+        extents, neighbors: see `mark_reached`.
+        marked: (node blocks + 1,) one bit per node.
+        is_reaching: (blocks,) result, where it is not set already.
+    """
+    is_plane = neighbors.shape[1] != NEIGHBORS
+    bits = np.zeros((3, 3), np.int64)
+    for block in range(neighbors.shape[0]):
+        reached_layers(extents, block, is_plane, bits)
+        for place in range(neighbors.shape[1]):
+            if bits_at(bits, place, is_plane) & marked[neighbors[block, place]]:
+                is_reaching[block] = True

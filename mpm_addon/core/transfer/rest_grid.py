@@ -1,11 +1,11 @@
 """Rest grids: bodies whose forces come from their rest state.
 
-The bodies of each velocity field have nodes in the space of their rest state. A rest node stores a displacement and a velocity from one
-substep to the next; these are the state of the bodies. Particles never move relative to these nodes, so a body remains connected
+Each body of one velocity field has nodes in the space of its rest state. A rest node keeps a displacement and a velocity, from one
+substep to the next; they are the state of the body. Particles keep their place among these nodes for ever, so the body stays whole
 however far it is stretched, and F needs no history (total Lagrangian MPM; de Vaucorbeil, Nguyen and Hutchinson 2020). The grid in the
-world transmits external influences: it receives the particles' momentum without their stress, and only its changes are returned.
+world serves for what acts from outside: it gets the particles' momentum without their stress, and only what it changes comes back.
 
-Particles in the rest state have a separate store, which is sorted once. Knows neither scenes nor laws' parameters.
+Particles in the rest state lie in a store of their own, sorted once. Knows neither scenes nor laws' parameters.
 """
 
 from collections.abc import Mapping
@@ -18,26 +18,30 @@ from numpy.typing import NDArray
 from .blocks import BLOCK, NODE, Grid
 from .fields import Fields
 from .grid import update_grid
-from .layout import Ints
+from .layout import PIECE_COUNT, Ints
 from .particle_store import NewParticles, ParticleStore, aligned
-from .rest_passes import REST_ROW_COUNT, carry_change, carry_motion, carry_places, gather_velocities
-from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from .rest_nodes import accelerate_nodes, change_nodes, find_change, move_nodes, push_nodes, sum_change
+from .rest_passes import REST_ROW_COUNT, send_change, send_motion, show_strain, take_change, take_motion
+from .rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scatter import particles_to_grid
 from .scheme import Scheme
+from .table import LANE_ROW
 
 Floats = NDArray[np.float64]
-# the numbers of a node except its mass
+# the greatest factor for changes; between two and three is common
+MOST_LENGTHENED = 8.0
+# a node's velocity: of all numbers but its mass
 _VECTOR = slice(0, 3)
 
 
 @dataclass(frozen=True)
 class RestPlaces:
-    """The positions of particles in the rest state, in order of id.
+    """Where particles are in the rest state, in order of id.
 
     Attributes:
         id: (n,).
         key: (n,) keys of their blocks.
-        position: (3, n) relative to these blocks [cells].
+        position: (3, n) relative to these [cells].
     """
 
     id: NDArray[np.int32]
@@ -49,7 +53,7 @@ class RestPlaces:
         return cls(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros((3, 0), dtype))
 
     def joined(self, new: NewParticles) -> "RestPlaces":
-        """These positions, followed by those of new particles as emitted."""
+        """These, and new particles where they are emitted."""
         position = new.table[POSITION : POSITION + 3]
         return RestPlaces(
             np.concatenate([self.id, new.ids]), np.concatenate([self.key, new.keys]), np.concatenate([self.position, position], axis=1)
@@ -60,7 +64,7 @@ class RestPlaces:
 
 
 class RestGrid:
-    """The rest nodes of all bodies with a rest state, and their particles in that state.
+    """The rest nodes of all bodies that have any, and their particles in the rest state.
 
     Args:
         world: the particles in the world.
@@ -69,25 +73,25 @@ class RestGrid:
 
     Attributes:
         store: the particles in the rest state.
-        places: their positions.
+        places: where they are.
         displacement: (node blocks, block nodes, 3) of the rest nodes [m].
         velocity: likewise [m/s].
         mass: (node blocks, block nodes) [kg].
-        slots: for each slot in the world, the slot in the rest state, -1 for other particles.
-        is_near: (blocks,) whether external influences may act in each particle block in the world until the next sort.
-        farthest: the greatest displacement of a particle along an axis in the last substep [cells].
+        slots: for each slot in the world, that in the rest state, -1 for other particles.
+        is_near: (blocks,) the particle blocks in the world where something may act from outside until the next sort.
     """
 
     def __init__(self, world: ParticleStore, scheme: Scheme, spacing: float) -> None:
         self._world = world
         self._scheme = scheme
-        # changes of the velocity gradient are always returned, whatever the transfer scheme in the world
+        # the change of the gradient always comes back, whatever the transfers in the world
         self._affine = scheme._replace(affine=1.0, flip_ratio=0.0)
         self._spacing = spacing
         self.places = RestPlaces.empty(world.dtype)
         self.store = self._empty_store()
         self.is_near = self._is_near = np.zeros(0, np.bool_)
-        self.farthest = 0.0
+        self._slots, self._change = np.zeros(0, np.int64), np.zeros((0, 0), world.dtype)
+        self._sums = np.zeros(PIECE_COUNT)
         self._lay_out()
         self._saved = self.displacement, self.velocity
 
@@ -100,19 +104,18 @@ class RestGrid:
         return ParticleStore(world.body_count, world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=world.fields)
 
     def _lay_out(self) -> None:
-        """Allocate the arrays for the nodes of the store."""
+        """Make the arrays of the nodes of the store."""
         count, block_nodes = self.store.layout.node_count, BLOCK**self._world.dimension
         self.displacement, self.velocity = np.zeros((2, count, block_nodes, 3))
         self.mass = np.zeros((count, block_nodes))
         self._moved, self._motion = (aligned((count + 1, NODE * block_nodes), self._world.dtype) for _ in range(2))
-        self._acceleration, self._room = np.zeros_like(self.velocity), np.zeros_like(self.velocity)
-        self._is_there_at = np.zeros((count, block_nodes, 1))
-        self._origins = np.zeros_like(self.velocity)
+        self._origins = np.zeros((count, 3))
+        self._motions = np.zeros(LANE_ROW * len(self.store.ids), self._world.dtype)
         self._is_near = np.ones(len(self.store.layout.keys), np.bool_)
         self._is_there = [bool(np.diff(self.store.layout.first).reshape(-1, self._world.body_count)[:, its].any()) for its in self.fields]
 
     def build(self, places: RestPlaces) -> None:
-        """Sort particles of the world into a new store. Existing nodes keep their state; new ones move with their particles."""
+        """Sort particles of the world into a new store. Nodes keep their displacement and velocity; new ones move with their particles."""
         world, old = self._world, self.store.layout
         before = self.displacement, self.velocity
         slot_of = np.full(int(places.id.max(initial=-1)) + 1, -1)
@@ -132,13 +135,12 @@ class RestGrid:
         self._lay_out()
         sums = self._scattered()
         self.mass[:] = sums[..., 3]
-        self._is_there_at[:] = self.mass[..., None] > 0.0
         self.velocity[:] = sums[..., _VECTOR]
         new, kept = self._found(old.node_fields, old.node_keys[old.origins])
         self.displacement[new], self.velocity[new] = before[0][kept], before[1][kept]
 
     def _found(self, fields: Ints, keys: Ints) -> tuple[Ints, Ints]:
-        """The node blocks that are among those with given fields and keys (n,): their numbers, and their indices in these arrays."""
+        """Which node blocks are among those with some fields and keys (n,): their numbers, and places there."""
         number_of = {each: number for number, each in enumerate(zip(fields.tolist(), keys.tolist(), strict=True))}
         layout = self.store.layout
         own = zip(layout.node_fields.tolist(), layout.node_keys[layout.origins].tolist(), strict=True)
@@ -154,7 +156,7 @@ class RestGrid:
         slot_of = np.full(max(int(ids.max(initial=-1)), int(rest_ids.max(initial=-1))) + 1, -1)
         at = np.flatnonzero(rest_ids >= 0)
         slot_of[rest_ids[at]] = at
-        # massless copies use the slot of the last particle of their vectors
+        # massless copies follow the last particle of their vectors
         last = np.maximum.accumulate(np.where(ids >= 0, np.arange(len(ids)), 0))
         self.slots = slot_of[ids[last]] if len(ids) else np.zeros(0, np.int64)
         live = np.flatnonzero((self.slots >= 0) & (ids >= 0))
@@ -166,13 +168,13 @@ class RestGrid:
         rest_run = np.searchsorted(rest.first, self.slots, side="right") - 1
         rest_block, body = np.divmod(np.maximum(rest_run, 0), world.body_count)
         self._offsets = np.zeros((len(ids), 3))
-        its = self.slots >= 0
+        self._slots = its = np.flatnonzero(self.slots >= 0)
         apart = rest.coordinates[rest_block[its]] - layout.coordinates[blocks[its]]
         self._offsets[its] = BLOCK * apart + self._origin_of_field[np.array(world.field_of_body)[body[its]]]
         self.see(np.ones(len(layout.keys), np.bool_))
 
     def _place_origins(self) -> None:
-        """Choose a displacement of each field [cells] to which others are relative, so that single precision suffices."""
+        """Choose a displacement of each field that others are counted from, so that single precision suffices [cells]."""
         layout = self.store.layout
         self._origin_of_field = np.zeros((len(self.fields), 3))
         for field in range(len(self.fields)):
@@ -180,7 +182,7 @@ class RestGrid:
             if self._is_there[field] and len(its):
                 heaviest = int(self.mass[its].argmax())
                 self._origin_of_field[field] = self.displacement[its].reshape(-1, 3)[heaviest] / self._spacing
-        self._origins = self._origin_of_field[layout.node_fields][:, None] * self._is_there_at
+        self._origins = self._origin_of_field[layout.node_fields]
 
     def save(self) -> None:
         """Save the state at a sort, for `restore`."""
@@ -191,7 +193,7 @@ class RestGrid:
         self.displacement, self.velocity = (each.copy() for each in self._saved)
 
     def _scattered(self) -> NDArray[Any]:
-        """The velocities, or their changes, in the rest table scattered to the nodes, and masses, (node blocks, block nodes, 4)."""
+        """The velocity changes and masses of the nodes from those of the particles in the rest table, (node blocks, block nodes, 4)."""
         store, is_first = self.store, True
         for field, is_there in enumerate(self._is_there):
             if is_there:
@@ -199,38 +201,34 @@ class RestGrid:
                 particles_to_grid(self._affine, store.particles, grid, self._is_near, is_first, 0.0, self._world.scratch, store.arenas)
         return self.summed()
 
-    def _scattered_of_all(self) -> NDArray[Any]:
-        """The scattered changes of velocity if blocks that are not near also added their masses, without any change."""
-        sums = self._scattered()
-        return sums[..., _VECTOR] * (sums[..., 3] / np.maximum(self.mass, np.finfo(np.float32).tiny))[..., None]
-
     def shares_of(self, values: Floats) -> NDArray[Any]:
         """The means of values of the slots in the world (slots,) at the nodes, (node blocks, block nodes)."""
         table, its = self.store.table, np.flatnonzero(self._world_slots >= 0)
         table[VELOCITY : VELOCITY_GRADIENT + 9] = 0.0
         table[VELOCITY, its] = values[self._world_slots[its]]
-        return self._scattered_of_all()[..., 0]
+        return self._scattered()[..., 0]
 
     def see(self, is_near: NDArray[np.bool_]) -> None:
-        """Set whether external influences may act until the next sort in each block in the world, (blocks,). To be called after `find`."""
+        """Set where something may act from outside until the next sort: (blocks,) in the world. After `find`."""
         world, rest = self._world.layout, self.store.layout
         self.is_near = is_near
         blocks = np.repeat(np.arange(len(world.keys)), np.diff(world.first[:: self._world.body_count]))
-        self._near_slots = np.where(is_near[blocks], self.slots, -1)
+        self._near_slots = self._slots[is_near[blocks[self._slots]]]
         live = np.flatnonzero(self._world_slots >= 0)
         near = live[is_near[blocks[self._world_slots[live]]]]
-        self._near_world_slots = np.full(len(self._world_slots), -1)
-        self._near_world_slots[near] = self._world_slots[near]
+        # one parcel more stays empty, for particles that nothing acts on
+        self._change_parcels = np.zeros(LANE_ROW * (len(self.slots) + 1), self._world.dtype)
+        self._parcels = np.full(len(self.store.ids), len(self.slots))
+        self._parcels[near] = self._world_slots[near]
         block_of = np.repeat(np.arange(len(rest.keys)), np.diff(rest.first[:: self._world.body_count]))
         self._is_near = np.zeros(len(rest.keys), np.bool_)
         self._is_near[block_of[near]] = True
-        self._near_rest_slots = np.flatnonzero(self._is_near[block_of])
 
     def summed(self) -> NDArray[Any]:
-        """The scattered values at the nodes divided by the masses, and the masses, (node blocks, block nodes, 4)."""
+        """Sum what was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
         store = self.store
         nothing = np.zeros(NODE * BLOCK, self._world.dtype)
-        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing, store.node_speeds)
+        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing)
         return store.nodes.reshape(len(store.nodes), -1, NODE)[: store.layout.node_count]
 
     def strain_grid(self, field: int) -> Grid:
@@ -238,76 +236,81 @@ class RestGrid:
         return self.store.grid(self._spacing, field)._replace(nodes=self._moved, nodes_before=self._motion)
 
     def show_nodes(self) -> None:
-        """Copy the state of the nodes to the arrays that kernels read."""
-        count = len(self.velocity)
-        np.multiply(self.displacement, 1.0 / self._spacing, out=self._room)
-        moved = self._moved.reshape(count + 1, -1, NODE)[:count, :, _VECTOR]
-        np.subtract(self._room, self._origins, out=moved, casting="same_kind")
-        self._show_velocities()
-
-    def _show_velocities(self) -> None:
-        count = len(self.velocity)
-        self._motion.reshape(count + 1, -1, NODE)[:count, :, _VECTOR] = self.velocity
+        """Give the kernels the state of the nodes."""
+        self.move(0.0)
 
     def take_forces(self) -> None:
         """Sum the forces that `strain_particles` has scattered."""
-        self._acceleration[:] = self.summed()[..., _VECTOR]
+        self.summed()
 
     def push(self, dt: float) -> None:
-        """Apply the forces for a substep of dt [s], and give the particles in the world their velocities."""
-        np.multiply(self._acceleration, dt, out=self._room)
-        self.velocity += self._room
-        self._show_velocities()
+        """Let the forces act for a substep of dt [s], and give the particles in the world that are near something their motion."""
+        push_nodes(self.store.nodes, dt, self.velocity, self._motion)
+        if len(self._near_slots):
+            self._show_motion(self._is_near, self._near_slots)
+
+    def _show_motion(self, is_near: NDArray[np.bool_], slots: Ints) -> None:
+        """Give particles in the world, in slots (n,), their positions, velocities and C; is_near: (blocks,) in the rest state."""
         store = self.store
         for field, is_there in enumerate(self._is_there):
             if is_there:
                 grid = store.grid(self._spacing, field)._replace(nodes=self._motion)
-                gather_velocities(self._scheme, store.particles, grid, self._is_near, self._world.scratch)
-        carry_motion(store.table, self._near_slots, self._world.table)
+                send_motion(self._scheme, store.particles, grid, is_near, self._world.scratch, self._motions)
+        take_motion(slots, self.slots[slots], self._offsets, self._motions, self._world.table)
 
-    def take_change(self, change: NDArray[Any]) -> None:
-        """Gather the changes of velocity in the world for the particles there; `share_change` then scatters them to the rest nodes.
+    def note_nodes(self) -> None:
+        """Note the velocities of the nodes of the world before anything acts on them."""
+        if len(self._near_slots):
+            nodes = self._world.nodes[: self._world.layout.node_count + 1]
+            if self._change.shape != nodes.shape:
+                self._change = np.zeros_like(nodes)
+            np.copyto(self._change, nodes)
+
+    def share_change(self, slots: Ints, pulled: NDArray[Any], *, is_alone: bool) -> None:
+        """Give the rest nodes what has changed velocities in the world since `note_nodes`.
+
+        The nodes of the world and the rest nodes are coupled by two splines, so that the nodes of the world see only a part of the
+        change that they want: the rest of it would be asked for again and again, and more and more of the body be stopped. So the
+        change is lengthened until the impulses have done the work that they are meant to do (the step of steepest descent).
 
         Args:
-            change: (node blocks, 4 * block nodes) of the world, changes of velocity [m/s].
+            slots: (n,) particles in the world whose velocities have been changed directly.
+            pulled: (3, n) by how much [m/s].
+            is_alone: whether nothing else must get the same impulses, so that the change may be lengthened.
         """
-        world = self._world
+        if not len(self._near_slots):
+            return
+        world, store = self._world, self.store
+        find_change(world.nodes, self._change, self._sums)
+        wanted = float(self._sums.sum())
         for field, is_there in enumerate(self._is_there):
             if is_there:
-                grid = world.grid(self._spacing, field)._replace(nodes=change)
-                gather_velocities(self._scheme, world.particles, grid, self.is_near, world.scratch)
+                grid = world.grid(self._spacing, field)._replace(nodes=self._change)
+                send_change(self._scheme, world.particles, grid, self.is_near, world.scratch, self._change_parcels)
+        self._change_parcels.reshape(-1, LANE_ROW)[slots, _VECTOR] += pulled.T
+        take_change(store.particles, self._is_near, self._parcels, world.scratch, self._change_parcels)
+        self._scattered()
+        sum_change(store.nodes, self.mass, self._sums)
+        found, factor = float(self._sums.sum()), 1.0
+        if is_alone and found > 0.0:
+            factor = min(wanted / found, MOST_LENGTHENED)
+        change_nodes(store.nodes, factor, self.mass, self.velocity)
 
-    def share_change(self, gravity: Floats) -> None:
-        """Add to the nodes' velocities the changes in the table of the world, and a change `gravity` for all, (3,) [m/s]."""
-        self.velocity += self._is_there_at * gravity
-        if self.is_near.any():
-            # velocities do not change in rest blocks where nothing acts from outside
-            table = self.store.table
-            table[VELOCITY : VELOCITY_GRADIENT + 9, self._near_rest_slots] = 0.0
-            carry_change(self._world.table, self._near_world_slots, table)
-            self.velocity += self._scattered_of_all()
+    def accelerate(self, change: Floats) -> None:
+        """Change the velocity of all nodes, by (3,) [m/s]."""
+        accelerate_nodes(change, self.mass, self.velocity)
 
     def move(self, dt: float) -> None:
         """Move the nodes for a substep of dt [s]."""
-        np.multiply(self.velocity, dt, out=self._room)
-        self.displacement += self._room
-
-    def place(self) -> None:
-        """Move the particles in the world to the positions that the nodes give."""
-        ways = np.zeros(64)
-        carry_places(self.store.table, self.slots, self._offsets, self._world.table, ways)
-        self.farthest = float(ways.max())
+        move_nodes(self.velocity, dt, self.mass, self._spacing, self._origins, self.displacement, self._moved, self._motion)
 
     def show_particles(self) -> None:
-        """Give the particles in the world their velocity, F and stress, for frames."""
-        table, world = self.store.table, self._world.table
-        carry_motion(table, self.slots, world)
-        its = np.flatnonzero(self.slots >= 0)
-        for rows in (slice(STRESS, STRESS + 6), slice(DEFORMATION, DEFORMATION + 9)):
-            world[rows, its] = table[rows, self.slots[its]]
+        """Give the particles in the world their motion, F and stress, for frames."""
+        self._show_motion(np.ones_like(self._is_near), self._slots)
+        show_strain(self._slots, self.slots[self._slots], self.store.table, self._world.table)
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The state as the arrays of a checkpoint."""
+        """The state, as arrays."""
         layout = self.store.layout
         return {
             "body_id": self.places.id,
@@ -320,7 +323,7 @@ class RestGrid:
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Restore arrays from `snapshot`; the world must have the same particles. Returns whether the arrays contain all nodes."""
+        """Restore what `snapshot` returned; the world has the same particles. Returns whether it has all nodes."""
         names = ("body_id", "body_key", "body_position")
         self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)))
         new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"])

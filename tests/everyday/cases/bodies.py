@@ -91,15 +91,29 @@ def passing_with_one_velocity(*, offset: float = 0.0) -> float:
         return passing.__wrapped__(offset=offset)
 
 
+@dataclass(frozen=True)
+class Slide:
+    """The mean speed along a slope [m/s] at times [s]."""
+
+    time: Floats
+    speed: Floats
+
+
 @lru_cache
-def sliding(friction: float, *, offset: float = 0.0, spacing: float | None = None, seconds: float = 0.5) -> float:
-    """How fast a jelly on a jelly slope of 45 degrees becomes faster, over g sin 45 degrees, in the last three fifths of the time."""
+def slide(friction: float, *, angle: float = 45.0, offset: float = 0.0, spacing: float | None = None, seconds: float = 0.5) -> Slide:
+    """A jelly on a jelly slope, in the last three fifths of the time; the angle is in degrees."""
     scene = everyday_scene("slope", offset=offset, spacing=spacing, material={"contact_friction": friction})
-    scene = replace(scene, time=replace(scene.time, frame_end=round(seconds * scene.time.fps)))
-    frames = parts_of(scene)
-    first, last = frames[len(frames) * 2 // 5], frames[-1]
-    change = last.velocity[0][:, 0].mean() - first.velocity[0][:, 0].mean()
-    return float(change / (last.time - first.time) / (GRAVITY * np.sqrt(0.5)))
+    along, down = np.sin(np.radians(angle)), np.cos(np.radians(angle))
+    solver = replace(scene.solver, gravity=(float(GRAVITY * along), 0.0, float(-GRAVITY * down)))
+    frames = parts_of(replace(scene, solver=solver, time=replace(scene.time, frame_end=round(seconds * scene.time.fps))))
+    late = frames[len(frames) * 2 // 5 :]
+    return Slide(np.array([each.time for each in late]), np.array([each.velocity[0][:, 0].mean() for each in late]))
+
+
+def sliding(friction: float, *, angle: float = 45.0, offset: float = 0.0, seconds: float = 0.5) -> float:
+    """How fast it becomes faster, over g times the sine of the angle."""
+    run = slide(friction, angle=angle, offset=offset, seconds=seconds)
+    return float((run.speed[-1] - run.speed[0]) / (run.time[-1] - run.time[0]) / (GRAVITY * np.sin(np.radians(angle))))
 
 
 @dataclass(frozen=True)

@@ -84,11 +84,31 @@ def crate(density: float, *, offset: float, seconds: float, cells: int = 8, dime
     return replace(scene, time=time, solver=solver, colliders=(body,))
 
 
-def _run(scene: Scene) -> Floating:
+@dataclass(frozen=True)
+class Course:
+    """What a body does all the time.
+
+    Attributes:
+        time: [s], shape (frames,).
+        seen: draft, bottom, level and water inside as in `Floating`, shape (frames, 4).
+    """
+
+    time: Floats
+    seen: Floats
+
+    @property
+    def draft(self) -> Floats:
+        return self.seen[:, 0]
+
+    def end(self) -> Floating:
+        """The means of the last second."""
+        return Floating(*(float(each) for each in self.seen[self.time > self.time[-1] - LAST + 1e-6].mean(axis=0)))
+
+
+def _run(scene: Scene) -> Course:
     simulation = Simulation(scene)
-    end = scene.time.frame_end / scene.time.fps
-    seen = [_look(simulation) for frame in simulation.frames() if frame.time > end - LAST]
-    return Floating(*(float(each) for each in np.mean(seen, axis=0)))
+    frames = [(frame.time, _look(simulation)) for frame in simulation.frames()]
+    return Course(np.array([time for time, _ in frames]), np.array([seen for _, seen in frames]))
 
 
 def _look(simulation: Simulation) -> tuple[float, float, float, float]:
@@ -128,16 +148,21 @@ def _corners(scene: Scene) -> Floats:
 
 
 @lru_cache
+def course(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0, cells: int = 8, dimension: int = 3) -> Course:
+    """A crate in a tank for some seconds."""
+    return _run(crate(density, offset=offset, seconds=seconds, cells=cells, dimension=dimension))
+
+
 def floating(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0, cells: int = 8, dimension: int = 3) -> Floating:
     """A crate in a tank after some seconds."""
-    return _run(crate(density, offset=offset, seconds=seconds, cells=cells, dimension=dimension))
+    return course(density, offset=offset, seconds=seconds, cells=cells, dimension=dimension).end()
 
 
 @lru_cache
 def floating_plainly(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0) -> Floating:
     """The same with feet that do not take the whole pressure: the negative control."""
     with mock.patch.object(coupling, "ObstacleGroup", Plain):
-        return _run(crate(density, offset=offset, seconds=seconds))
+        return _run(crate(density, offset=offset, seconds=seconds)).end()
 
 
 @lru_cache

@@ -38,12 +38,15 @@ class Collision:
 
 
 @lru_cache
-def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean", body: str = "", speed: float = SPEED) -> Collision:
+def colliding_balls(
+    dimension: int, *, cells: int = 50, law: str = "neo_hookean", body: str = "", speed: float = SPEED, reference: str = "current"
+) -> Collision:
     """Two disks (2D) or balls of 0.2 m radius, E 1e6 Pa, nu 0.3, 1000 kg/m^3, each at 1 m/s toward the other.
 
     Args:
         cells: cells per meter.
         body: the body that both are parts of; by default, each is one of its own.
+        reference: state that forces are computed from; of neo_hookean only.
     """
     gap = 4.0 / cells
     balls = [
@@ -52,7 +55,7 @@ def colliding_balls(dimension: int, *, cells: int = 50, law: str = "neo_hookean"
     ]
     described = scene(
         balls,
-        material(law, young_modulus=1e6, poisson_ratio=0.3, density=1000.0),
+        material(law, young_modulus=1e6, poisson_ratio=0.3, density=1000.0, **({"reference": reference} if reference != "current" else {})),
         seconds=0.3 / speed,
         fps=200.0 * speed,
         gravity=(0.0, 0.0, 0.0),
@@ -97,7 +100,14 @@ class Bounce:
 
 @lru_cache
 def bouncing_ball(
-    dimension: int, *, cells: int = 40, drop: float = 0.5, friction: float = 0.0, offset: float = 0.0, surface: str = "separate"
+    dimension: int,
+    *,
+    cells: int = 40,
+    drop: float = 0.5,
+    friction: float = 0.0,
+    offset: float = 0.0,
+    surface: str = "separate",
+    reference: str = "current",
 ) -> Bounce:
     """A ball of 0.2 m radius, E 3e5 Pa, nu 0.3, 1000 kg/m^3, falls on a floor.
 
@@ -105,12 +115,13 @@ def bouncing_ball(
         cells: cells per meter.
         offset: how far the floor lies above a node [cells].
         surface: of the floor.
+        reference: state that forces are computed from.
     """
     ground = offset / cells
     falling = Emitter("ball", _ball(0.0, ground + drop + RADIUS), "neo_hookean", **lattice(dimension))
     described = scene(
         falling,
-        material("neo_hookean", young_modulus=3e5, poisson_ratio=0.3, density=1000.0),
+        material("neo_hookean", young_modulus=3e5, poisson_ratio=0.3, density=1000.0, reference=reference),
         seconds=1.0,
         fps=100.0,
         colliders=(Collider("floor", SHAPES["plane"](point=(0.0, 0.0, ground)), surface=surface, friction=friction),),

@@ -1,0 +1,115 @@
+"""What happens at rest nodes in a substep; see `rest_grid`. Sums have one order for any number of threads."""
+
+import numpy as np
+
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
+from .blocks import NODE
+
+
+@parallel_kernel
+def push_nodes(tickets, accelerations, dt, velocity, motion):
+    """Let the forces act for a substep.
+
+    Args:
+        accelerations: (node blocks, 4 * block nodes) [m/s^2], and masses.
+        dt: [s].
+        velocity: (node blocks, block nodes, 3) [m/s]; result.
+        motion: (node blocks, 4 * block nodes) result: the velocity in the precision of particles.
+    """
+    for number in shared(tickets[0], velocity.shape[0], 16):
+        for node in range(velocity.shape[1]):
+            for axis in range(3):
+                velocity[number, node, axis] += dt * accelerations[number, NODE * node + axis]
+                motion[number, NODE * node + axis] = velocity[number, node, axis]
+
+
+@parallel_kernel
+def find_change(tickets, nodes, change, sums):
+    """The change of velocity at the nodes of the world.
+
+    Args:
+        nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg].
+        change: likewise before; becomes the change of velocity [m/s].
+        sums: (pieces,) result: the sum of m v^2 of the changes [J].
+    """
+    count, pieces = change.shape[0], sums.size
+    for piece in shared(tickets[0], pieces, 1):
+        total = 0.0
+        for number in range(count * piece // pieces, count * (piece + 1) // pieces):
+            for node in range(change.shape[1] // NODE):
+                squared = 0.0
+                for axis in range(3):
+                    at = NODE * node + axis
+                    difference = nodes[number, at] - change[number, at]
+                    change[number, at] = difference
+                    squared += np.float64(difference) * difference
+                total += nodes[number, NODE * node + 3] * squared
+        sums[piece] = total
+
+
+@parallel_kernel
+def sum_change(tickets, changes, mass, sums):
+    """The sum of m v^2 of changes at the rest nodes [J], in pieces.
+
+    Args:
+        changes: (node blocks, 4 * block nodes) changes of velocity [m/s] of the mass [kg] that changes.
+        mass: (node blocks, block nodes) of the nodes [kg].
+        sums: (pieces,) result.
+    """
+    count, pieces = mass.shape[0], sums.size
+    for piece in shared(tickets[0], pieces, 1):
+        total = 0.0
+        for number in range(count * piece // pieces, count * (piece + 1) // pieces):
+            for node in range(mass.shape[1]):
+                moving = changes[number, NODE * node + 3]
+                if moving > 0.0:
+                    u, v, w = changes[number, NODE * node], changes[number, NODE * node + 1], changes[number, NODE * node + 2]
+                    total += moving * moving / mass[number, node] * (np.float64(u) * u + np.float64(v) * v + np.float64(w) * w)
+        sums[piece] = total
+
+
+@parallel_kernel
+def change_nodes(tickets, changes, factor, mass, velocity):
+    """Add changes to the velocities of the rest nodes, times a factor; see `sum_change`."""
+    for number in shared(tickets[0], mass.shape[0], 16):
+        for node in range(mass.shape[1]):
+            moving = changes[number, NODE * node + 3]
+            if moving > 0.0:
+                share = factor * moving / mass[number, node]
+                for axis in range(3):
+                    velocity[number, node, axis] += share * changes[number, NODE * node + axis]
+
+
+@parallel_kernel
+def accelerate_nodes(tickets, impulse, mass, velocity):
+    """Add a change (3,) [m/s] to the velocities of the rest nodes that have mass."""
+    for number in shared(tickets[0], mass.shape[0], 16):
+        for node in range(mass.shape[1]):
+            if mass[number, node] > 0.0:
+                for axis in range(3):
+                    velocity[number, node, axis] += impulse[axis]
+
+
+@parallel_kernel
+def move_nodes(tickets, velocity, dt, mass, spacing, origins, displacement, moved, motion):
+    """Move the rest nodes for a substep, and show the result in the precision of particles.
+
+    Args:
+        velocity: (node blocks, block nodes, 3) [m/s].
+        dt: [s].
+        mass: (node blocks, block nodes) [kg].
+        spacing: cell size [m].
+        origins: (node blocks, 3) displacements that others are counted from [cells].
+        displacement: (node blocks, block nodes, 3) [m]; result.
+        moved: (node blocks, 4 * block nodes) result: displacement [cells].
+        motion: likewise: velocity [m/s].
+    """
+    per_cell = 1.0 / spacing
+    for number in shared(tickets[0], mass.shape[0], 16):
+        for node in range(mass.shape[1]):
+            if mass[number, node] > 0.0:
+                for axis in range(3):
+                    displacement[number, node, axis] += dt * velocity[number, node, axis]
+                    moved[number, NODE * node + axis] = displacement[number, node, axis] * per_cell - origins[number, axis]
+                    motion[number, NODE * node + axis] = velocity[number, node, axis]

@@ -1,0 +1,224 @@
+"""F, stress and forces of bodies from their rest nodes; see `rest_grid`."""
+
+from typing import NamedTuple
+
+from ..arithmetic.linalg import multiply, squared_norm, times_transpose
+from ..arithmetic.operations import absolute, any_of, constant, generic, maximum, minimum, sqrt
+from ..arithmetic.symmetric import least_eigenvalue, lower_bound
+from ..arithmetic.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny, store_as_int32
+from ..arithmetic.vector_arithmetic import floor
+from ..compilation.tickets import shared
+from ..laws.dispatch import LEAST_SQUARE, elastic_response, law_kernel, rest_speed_squared
+from .extent import LEAST_WAY, nodes_between, open_arena, range_of
+from .gather import gather_arena, gather_lanes, gathered_from, repeat_last
+from .packing import group_end
+from .rest_passes import PLACE, gather_part, inverse_transposed, prepare_part, scaled
+from .rows import DEFORMATION, MASS, POSITION, STRESS, VOLUME
+from .scatter import scatter_lanes, store_momenta, store_pairs
+from .scheme import all_weights
+from .scratch import ALONG_Z, CHUNK, GATHERED_BEFORE, LANES, LANES_BEFORE
+from .table import LANE_ROW, live_count, load_matrix, load_vector, store_matrix, store_vector
+
+EXTREME_COUNT = 6
+# viscosity in compression, which fades with the rate below the first limit: shares of the wave speed and of the rate
+LINEAR_SHARE = 0.3
+QUADRATIC_SHARE = 1.0
+ONSET = 3.0
+# it is left out where neighbors move apart by less than this share of the wave speed: 6e-5 of the stiffness
+QUIET = 4e-3
+# a wave speed is computed exactly only if it may exceed the greatest yet, squared, by more than this factor
+SLACK = 1.02
+
+
+class Strain(NamedTuple):
+    """What one pass of `strain_particles` does.
+
+    Attributes:
+        body: number of the body.
+        dt: length of the substep since the last pass [s]; 0 if there was none since the last sort.
+        is_shown: whether the stress is stored.
+    """
+
+    body: int
+    dt: float
+    is_shown: bool
+
+
+@law_kernel(parallel=True)
+def strain_particles(tickets, constants, scheme, particles, grid, task, scratch, arenas, extremes):
+    """Compute F and the stress of one body from its rest nodes, and scatter the forces.
+
+    F = I + sum u_I (outer) g_I and f_I = -V0 P g_I, with the displacements u_I of the nodes and MLS-MPM's gradient of the weights,
+    g_I = D^-1 w_I (X_I - X_p): forces are exactly the negative derivative of the energy (total Lagrangian; de Vaucorbeil, Nguyen and
+    Hutchinson 2020, eq. 20 to 25). Velocity and F' are the changes since the last pass, or gathered right after a sort.
+
+    Args:
+        constants: the law's constants; their type selects the law.
+        scheme: see `scheme`.
+        particles: in the rest state; F and the place are written.
+        grid: `nodes`: displacement [cells] of the rest nodes; `nodes_before`: their velocity [m/s].
+        task: see `Strain`.
+        scratch: see `Scratch`.
+        arenas: result: forces [N] and masses.
+        extremes: (pieces, 6) result: largest speed [m/s], largest displacement along an axis [cells], largest wave speed [m/s] or up to
+            one percent more, largest |L| [1/s], largest -J, and 0, or NaN if something is not finite.
+    """
+    table, runs = particles.table, particles.runs
+    first, pieces, body_count = runs
+    body, spacing = task.body, grid.spacing
+    per_second = 1.0 / task.dt if task.dt > 0.0 else 0.0
+    for piece in shared(tickets[0], pieces.size - 1, 1):
+        before = flush_tiny()
+        numbers, index = scratch.values[piece], scratch.lowest[piece]
+        fastest = constant(0.0, load(table[MASS], 0, LANE_COUNT))
+        farthest, stiffest, loosest, steepest, check = fastest, fastest, fastest, fastest, fastest
+        flattest = constant(-1e30, fastest)
+        one = constant(1.0, fastest)
+        loud = (QUIET / spacing) ** 2 * rest_speed_squared(constants, one, one)
+        behind, room = pieces[piece], arenas.rooms[body, piece]
+        while behind < pieces[piece + 1]:
+            begin = behind
+            behind = group_end(runs, body, begin, pieces[piece + 1])
+            low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+            for block in range(begin, behind):
+                run = block * body_count + body
+                if first[run] < first[run + 1]:
+                    touched = nodes_between(scheme, range_of(scheme, table, first[run], first[run + 1]), LEAST_WAY)
+                    room = open_arena(arenas, block, run, room, touched, grid.neighbors[block])
+            for chunk in range(low, high, CHUNK):
+                count = min(high - chunk, CHUNK)
+                prepare_part(scheme, table, chunk, count, numbers, index)
+                part = begin, behind, low, chunk, count
+                if task.dt == 0.0:
+                    gather_before(scheme, particles, grid, body, part, numbers, index)
+                gather_part(scheme, particles, grid.nodes, grid.neighbors, body, part, numbers, index)
+                for at in range(0, count, LANE_COUNT):
+                    slot, row = chunk + at, LANE_ROW * at
+                    position = load_vector(table, POSITION, slot)
+                    way, slope, _, _ = gathered_from(scheme, position, 1.0, numbers, LANES + row)
+                    place, deformation = moved(position, way), with_unit(slope)
+                    if task.dt > 0.0:
+                        velocity = change_of(load_vector(table, PLACE, slot), place, per_second * spacing)
+                        rate = changes_of(load_matrix(table, DEFORMATION, slot), deformation, per_second)
+                    else:
+                        velocity, rate, _, _ = gathered_from(scheme, position, spacing, numbers, LANES_BEFORE + row)
+                    store_vector(table, PLACE, slot, place)
+                    store_matrix(table, DEFORMATION, slot, deformation)
+                    inverse = inverse_transposed(deformation)
+                    a, b, c, d, e, f, g, h, i = inverse
+                    gradient = multiply(rate, (a, d, g, b, e, h, c, f, i))
+                    stress, ratio = elastic_response(constants, deformation, gradient)
+                    if task.is_shown:
+                        xx, xy, xz, yy, yz, zz = stress
+                        store_vector(table, STRESS, slot, (xx, xy, xz))
+                        store_vector(table, STRESS + 3, slot, (yy, yz, zz))
+                    u, v, w = velocity
+                    farthest = maximum(farthest, maximum(absolute(u), maximum(absolute(v), absolute(w))))
+                    fastest = maximum(fastest, u * u + v * v + w * w)
+                    squared, squares = squared_norm(gradient), times_transpose(deformation, deformation)
+                    steepest = maximum(steepest, squared)
+                    flattest = maximum(flattest, -ratio)
+                    least = constant(LEAST_SQUARE, ratio)
+                    wave_squared = rest_speed_squared(constants, ratio, maximum(lower_bound(squares), least))
+                    is_loud = any_of(squared > loud)
+                    if is_loud or any_of(wave_squared > SLACK * stiffest):
+                        wave_squared = rest_speed_squared(constants, ratio, maximum(least_eigenvalue(squares), least))
+                        stiffest = maximum(stiffest, wave_squared)
+                    if is_loud:
+                        stress = cushioned(stress, gradient, wave_squared, constants.density, spacing)
+                    loosest = maximum(loosest, wave_squared)
+                    xx, xy, xz, yy, yz, zz = stress
+                    check = check + 0.0 * (u + v + w + squared + wave_squared + xx + yy + zz)
+                    force = multiply((xx, xy, xz, xy, yy, yz, xz, yz, zz), inverse)
+                    share = (-scheme.inverse_inertia / spacing) * load(table[VOLUME], slot, LANE_COUNT)
+                    prepare_forces(scheme, position, load(table[MASS], slot, LANE_COUNT), scaled(share, force), numbers, index, at)
+                live = live_count(table, chunk, count)
+                for block in range(begin, behind):
+                    run = block * body_count + body
+                    start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
+                    scatter_lanes(scheme, start, end, numbers, index, arenas, run)
+        extremes[piece, 0] = largest(sqrt(fastest))
+        extremes[piece, 1] = task.dt / spacing * largest(farthest)
+        extremes[piece, 2] = largest(sqrt(loosest))
+        extremes[piece, 3] = largest(sqrt(steepest))
+        extremes[piece, 4] = largest(flattest)
+        extremes[piece, 5] = largest(check)
+        restore_tiny(before)
+
+
+@generic
+def gather_before(scheme, particles, grid, body, part, numbers, index):
+    """`gather_part` from `nodes_before`, for `LANES_BEFORE`."""
+    begin, behind, low, chunk, count = part
+    first, _, body_count = particles.runs
+    live = live_count(particles.table, chunk, count)
+    for block in range(begin, behind):
+        run = block * body_count + body
+        start, end = first[run], first[run + 1]
+        if start < end:
+            if chunk == low:
+                touched = nodes_between(scheme, range_of(scheme, particles.table, start, end), LEAST_WAY)
+                gather_arena(grid.nodes_before, grid.neighbors[block], touched, numbers, GATHERED_BEFORE)
+            gather_lanes(scheme, max(start - chunk, 0), min(end - chunk, live), numbers, index, GATHERED_BEFORE, LANES_BEFORE)
+    repeat_last(live, count, numbers, LANES_BEFORE)
+
+
+@generic
+def prepare_forces(scheme, position, mass, affine, numbers, index, at):
+    """`prepare_scatter` without momentum, for particles whose weights across z are in the scratch: they do not move."""
+    lowest, (dx, dy, dz), _, _, wz = all_weights(scheme, position)
+    even = 2.0 * floor(0.5 * lowest)
+    store_as_int32(index, at, even)
+    store_pairs(scheme, numbers, ALONG_Z + LANE_ROW * at, even < lowest, wz)
+    zero = constant(0.0, mass)
+    store_momenta(numbers, LANES + LANE_ROW * at, (dx, dy, dz + (lowest - even)), mass, (zero, zero, zero), affine, (zero, zero, zero))
+
+
+@generic
+def change_of(old, new, factor):
+    """factor (new - old), three values."""
+    (x, y, z), (u, v, w) = old, new
+    return factor * (u - x), factor * (v - y), factor * (w - z)
+
+
+@generic
+def changes_of(old, new, factor):
+    """factor (new - old), nine values."""
+    a, b, c, d, e, f, g, h, i = old
+    p, q, r, s, t, u, v, w, x = new
+    return (
+        factor * (p - a), factor * (q - b), factor * (r - c),
+        factor * (s - d), factor * (t - e), factor * (u - f),
+        factor * (v - g), factor * (w - h), factor * (x - i),
+    )  # fmt: skip
+
+
+@generic
+def moved(position, way):
+    (x, y, z), (u, v, w) = position, way
+    return x + u, y + v, z + w
+
+
+@generic
+def with_unit(m):
+    """I + m."""
+    a, b, c, d, e, f, g, h, i = m
+    return a + 1.0, b, c, d, e + 1.0, f, g, h, i + 1.0
+
+
+@generic
+def cushioned(stress, gradient, wave_squared, density, spacing):
+    """tau with viscosity in compression: tau + rho0 h (min(.3 c, 3 h |e|) + h |e|) D, where e is the least eigenvalue of D if negative.
+
+    Without it, bodies that spring back from a great stretch fold up below the size of a cell. After von Neumann and Richtmyer (1950),
+    but with the tensor D, so that it always takes energy, and without its linear part in slow motion.
+    """
+    a, b, c, d, e, f, g, h, i = gradient
+    xy, xz, yz = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h)
+    speed = spacing * maximum(-least_eigenvalue((a, xy, xz, e, yz, i)), constant(0.0, a))
+    viscosity = (density * spacing) * (minimum(LINEAR_SHARE * sqrt(wave_squared), ONSET * speed) + QUADRATIC_SHARE * speed)
+    txx, txy, txz, tyy, tyz, tzz = stress
+    return (
+        txx + viscosity * a, txy + viscosity * xy, txz + viscosity * xz,
+        tyy + viscosity * e, tyz + viscosity * yz, tzz + viscosity * i,
+    )  # fmt: skip
