@@ -31,6 +31,7 @@ from .storage.installation import version
 from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
+from .storage.take import KINDS
 from .storage.takes import describe_takes, show_take, take_words
 from .terminal import EventPrinter, print_json, print_scene, print_table
 from .wedge.command import add_command as add_wedge
@@ -132,9 +133,11 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
     export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
     export.add_argument(
-        "--split", choices=sorted(SPLITS), help="one file per material or emitter, named after it; for surfaces, one per mesh"
+        "--split", choices=sorted(SPLITS), help="one file per material or emitter, named after it; for surfaces and skins, one per mesh"
     )
-    export.add_argument("--surface", action="store_true", help="write the surfaces instead of the particles (ply, obj)")
+    instead = export.add_mutually_exclusive_group()
+    for kind in KINDS:
+        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles (ply, obj)")
     export.set_defaults(run=_export)
 
     presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
@@ -305,8 +308,10 @@ def _export(options: argparse.Namespace) -> None:
     if options.frames and last < first:
         raise CacheError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
     numbers = range(first, last + 1) if options.frames else cache.frames
-    if options.surface:
-        written = export_surfaces(cache, numbers, options.format, options.output, write_export, is_split=options.split is not None)
+    kind = next((kind for kind in KINDS if getattr(options, kind)), None)
+    if kind is not None:
+        is_split = options.split is not None
+        written = export_surfaces(cache, numbers, options.format, options.output, write_export, kind=kind, is_split=is_split)
     else:
         written = export_frames(cache, numbers, options.format, options.output, split=options.split)
     for _path in written:

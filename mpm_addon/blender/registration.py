@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import compiling, display, migrations
-from .baking import bake_queue, observation, preflight, relocation, scene_caches, session, surfacing
+from .baking import bake_queue, deriving, observation, preflight, relocation, scene_caches, session
 from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
@@ -20,11 +20,11 @@ from .interface import preferences, timeline
 from .interface.operators import (
     all_operators,
     commands,
+    derived_operators,
     export_operators,
     live_operators,
     material_operators,
     role_operators,
-    surface_operators,
 )
 from .interface.panels import all_panels, graphs
 from .live import live_session
@@ -46,7 +46,7 @@ _PARTS: tuple[ModuleType, ...] = (
     all_operators,
     role_operators,
     live_operators,
-    surface_operators,
+    derived_operators,
     graphs,
     all_panels,
     export_operators,
@@ -75,7 +75,7 @@ def _on_load_pre(_path: str = "", _unused: object = None) -> None:
     session.leave()
     live_session.forget()
     preflight.end()
-    surfacing.end()
+    deriving.end_all()
 
 
 @persistent

@@ -4,61 +4,68 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..arguments import frame_range, thread_count
 from ..core.errors import Cancelled, MpmError
 from ..core.parameters import Parameter, parameters_of
 from ..stopping import Listener
 from ..storage.cache import Cache, open_cache
-from ..storage.surfaces import remove_surfaces
+from ..storage.derived import remove_derived
+from ..storage.take import KINDS, SKIN, SURFACE
 from ..terminal import duration, print_json
-from .settings import SurfaceSettings
+from .job import DerivedJob, wanted_moments
+from .product import Product
+from .settings import SkinSettings, SurfaceSettings
+from .skin import SkinProduct
 
-if TYPE_CHECKING:
-    from .surface_job import SurfaceJob
-
-SURFACE = "surface"
+SETTINGS: dict[str, type[Any]] = {SURFACE: SurfaceSettings, SKIN: SkinSettings}
 _LOW_PRIORITY = 10
 _TYPES: dict[str, Callable[[str], Any]] = {"number": float, "integer": int, "text": str}
 
 
 def add_command(commands: Any) -> None:
     """Add `derive` to the sub-commands of a parser."""
-    derive = commands.add_parser("derive", help="make surfaces from the cached frames; resumes by default", allow_abbrev=False)
+    derive = commands.add_parser("derive", help="make surfaces or skins from the cached frames; resumes by default", allow_abbrev=False)
     derive.add_argument("cache", metavar="DIR", type=Path, help="a cache")
-    derive.add_argument("kind", nargs="?", default=SURFACE, choices=[SURFACE], help="what to make (default: surface)")
+    derive.add_argument("kind", nargs="?", default=SURFACE, choices=KINDS, help="what to make (default: surface)")
     derive.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
-    for declared in parameters_of(SurfaceSettings):
-        _add_setting(derive, declared)
+    for kind, settings in SETTINGS.items():
+        group = derive.add_argument_group(f"settings of {kind}s")
+        for declared in parameters_of(settings):
+            _add_setting(group, declared)
     derive.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores)")
-    derive.add_argument("--follow", action="store_true", help="also make surfaces of the frames that a running bake adds, at low priority")
+    derive.add_argument("--follow", action="store_true", help="also process the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
-    instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing surfaces")
-    instead.add_argument("--delete", action="store_true", help="delete the surfaces of all takes")
+    instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing frames")
+    instead.add_argument("--delete", action="store_true", help="delete the surfaces or skins of all takes")
     derive.add_argument("--json", action="store_true", help="print one JSON object per line")
     derive.set_defaults(run=_derive, listens=True)
 
 
-def _add_setting(derive: argparse.ArgumentParser, declared: Parameter) -> None:
-    flag = f"--{declared.name.replace('_', '-')}"
+def _flag(declared: Parameter) -> str:
+    return f"--{declared.name.replace('_', '-')}"
+
+
+def _add_setting(group: Any, declared: Parameter) -> None:
+    flag = _flag(declared)
     default = "by quality" if declared.default is None else declared.default
     words = declared.help.replace("%", "%%") + (f" (default: {default})" if default != "" else "")
     if declared.kind == "flag":
-        derive.add_argument(flag, action=argparse.BooleanOptionalAction, default=declared.default, help=words)
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=words)
     elif declared.choices:
-        derive.add_argument(flag, choices=declared.choices, default=declared.default, help=words)
+        group.add_argument(flag, choices=declared.choices, default=argparse.SUPPRESS, help=words)
     else:
-        derive.add_argument(
+        group.add_argument(
             flag, metavar=declared.unit.upper() or "N" if declared.kind != "text" else "NAMES", type=_TYPES[declared.kind],
-            default=declared.default, help=words,
+            default=argparse.SUPPRESS, help=words,
         )  # fmt: skip
 
 
 def _derive(options: argparse.Namespace) -> None:
     tell = print_json if options.json else _print_event
     listener: Listener | None = options.listener
-    job: SurfaceJob | None = None
+    job: DerivedJob | None = None
 
     def stop() -> None:
         tell({"event": "cancelled", **(Cancelled("canceled").message if job is None else job.words()).fields()})
@@ -68,7 +75,7 @@ def _derive(options: argparse.Namespace) -> None:
     try:
         cache = open_cache(options.cache)
         if options.delete:
-            tell({"event": "deleted", "frames": remove_surfaces(cache)})
+            tell({"event": "deleted", "kind": options.kind, "frames": remove_derived(cache, options.kind)})
             return
         job = _job(cache, options, tell)
         if options.follow and hasattr(os, "nice"):
@@ -87,39 +94,51 @@ def _derive(options: argparse.Namespace) -> None:
             listener.last_words = None
 
 
-def settings_of(options: argparse.Namespace) -> SurfaceSettings:
-    """The settings in parsed arguments. Raises SceneError if a value is out of range."""
-    return SurfaceSettings(**{declared.name: getattr(options, declared.name) for declared in parameters_of(SurfaceSettings)})
+def settings_of(options: argparse.Namespace) -> Any:
+    """The settings of the kind in parsed arguments. Raises MpmError if a value is out of range, or a setting is that of another kind."""
+    given = {}
+    for kind, settings in SETTINGS.items():
+        for declared in parameters_of(settings):
+            if not hasattr(options, declared.name):
+                continue
+            if kind != options.kind:
+                raise MpmError(f"{_flag(declared)} is a setting of {kind}s", f"leave it out to make {options.kind}s")
+            given[declared.name] = getattr(options, declared.name)
+    return SETTINGS[options.kind](**given)
 
 
-def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> "SurfaceJob":
-    # distances from colliders need numba, which `doctor` and `info` must do without
-    from .surface_job import SurfaceJob
-
-    return SurfaceJob(
-        cache,
-        settings_of(options),
-        frames=options.frames,
-        threads=options.threads,
-        follows=options.follow,
-        on_event=tell,
-        listener=options.listener,
-    )
+def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> DerivedJob:
+    settings = settings_of(options)
+    # before the scene is read, which takes longer
+    wanted_moments(cache, options.frames)
+    return DerivedJob(
+        cache, _product(cache, settings, options), frames=options.frames, follows=options.follow, on_event=tell, listener=options.listener
+    )  # fmt: skip
 
 
-def _failure(error: BaseException, job: "SurfaceJob | None") -> MpmError:
+def _product(cache: Cache, settings: Any, options: argparse.Namespace) -> Product:
+    if options.kind == SKIN:
+        return SkinProduct(cache, settings)
+    # distances from colliders need numba, which `doctor`, `info` and skins must do without
+    from .surface import SurfaceProduct
+
+    return SurfaceProduct(cache, settings, threads=options.threads)
+
+
+def _failure(error: BaseException, job: DerivedJob | None) -> MpmError:
     if isinstance(error, MpmError):
         return error
     if isinstance(error, KeyboardInterrupt):
         return Cancelled("canceled") if job is None else Cancelled.of(job.words())
-    return MpmError("out of memory", "use a larger voxel size or close other programs")
+    is_skin = job is not None and job.product.kind == SKIN
+    return MpmError("out of memory", "close other programs" if is_skin else "use a larger voxel size or close other programs")
 
 
 def _print_event(event: dict[str, Any]) -> None:
     """Print an event as a line of text."""
     kind = event["event"]
     if kind == "start":
-        made = f"{event['done']} of {event['total']} frames have a surface"
+        made = f"{event['done']} of {event['total']} frames have a {event['kind']}"
         print(f"{made}; the others take about {event['bytes'] / 1e6:.3g} MB", flush=True)
     elif kind == "frame":
         share = f"{100 * event['done'] // max(event['total'], 1):3d} % ({event['done']}/{event['total']})"
@@ -130,4 +149,4 @@ def _print_event(event: dict[str, Any]) -> None:
     elif kind == "estimate":
         print(f"{event['frames']} frames, about {event['bytes'] / 1e6:.3g} MB", flush=True)
     elif kind == "deleted":
-        print(f"{event['frames']} surfaces deleted", flush=True)
+        print(f"{event['frames']} {event['kind']}s deleted", flush=True)

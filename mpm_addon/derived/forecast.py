@@ -1,13 +1,13 @@
 """The size of surfaces, estimated from a few frames before they are made."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..core.particles import Moment
 from ..storage.cache import Cache
 from .particles import Cloud, Plan
+from .product import Forecast
 from .settings import SurfaceSettings
 
 # Number of frames to sample.
@@ -16,18 +16,6 @@ _SAMPLES = 3
 _TRIANGLES = 1.35
 # Bytes in a file after compression: of a triangle with half a vertex, and of half a component of an attribute.
 _BYTES, _BYTES_PER_COMPONENT = 4.2, 0.8
-
-
-class Forecast(NamedTuple):
-    """The expected size of surfaces.
-
-    Attributes:
-        triangles: number of triangles in the largest sampled frame.
-        frame_bytes: mean size of a frame.
-    """
-
-    triangles: int
-    frame_bytes: int
 
 
 def forecast(cache: Cache, plan: Plan, settings: SurfaceSettings, moments: Sequence[Moment]) -> Forecast:

@@ -1,4 +1,4 @@
-"""The settings of surfaces and the parameters they select. Knows neither files nor how a surface is made."""
+"""The settings of surfaces and skins and the parameters they select. Knows neither files nor how these are made."""
 
 import hashlib
 import json
@@ -11,8 +11,9 @@ DRAFT, GOOD, FILM = "draft", "good", "film"
 TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
 AUTOMATIC, ALL = "automatic", "all"
 
-# Part of the hash; increase it when the same settings produce different surfaces.
+# Part of the hashes; increase one when the same settings produce different surfaces or skins.
 _VERSION = 1
+_SKIN_VERSION = 1
 
 
 class Recipe(NamedTuple):
@@ -118,3 +119,20 @@ class SurfaceSettings:
         voxel = recipe.voxel if self.voxel_size is None else f"{self.voxel_size:.6g} m"
         decided = [_VERSION, voxel, *recipe[1:], self.meshes, self.include, self.meet_colliders, self.attribute_names]
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class SkinSettings:
+    """Which emitters' meshes follow their particles."""
+
+    emitters: str = parameter(
+        "", help="Emitters whose own mesh follows their particles, separated by commas (empty for all with a mesh that emit once)"
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "Skin")
+
+    @property
+    def hash(self) -> str:
+        """A hash that is equal for all settings that produce the same skin."""
+        return hashlib.sha256(json.dumps(["skin", _SKIN_VERSION, self.emitters]).encode()).hexdigest()[:16]

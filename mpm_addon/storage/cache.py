@@ -82,7 +82,7 @@ class Cache:
     def state(self, moment: Moment) -> Frame:
         """The frame or subframe at one of the `moments`. Raises CacheError as `frame`."""
         try:
-            return self.take_of(moment).read(moment, self._births_of)
+            return self.take_of(moment).read(moment, self.births_of)
         except FileNotFoundError:
             raise CacheError(f"frame {moment.frame:g} was not baked", f"{self._extent()}", subject=str(self.folder)) from None
 
@@ -120,7 +120,7 @@ class Cache:
         emitted = max((self.take_of(moment).journal()[moment]["emitted"] for moment in self.moments), default=0)
         try:
             if emitted:
-                self._births_of(emitted)
+                self.births_of(emitted)
         except CacheError as error:
             yield str(error)
 
@@ -153,8 +153,8 @@ class Cache:
                 return take
         return self.takes[-1]
 
-    def _births_of(self, count: int) -> Mapping[str, NDArray[Any]]:
-        """The births of at least the first `count` particles. Raises CacheError if some are missing."""
+    def births_of(self, count: int) -> Mapping[str, NDArray[Any]]:
+        """The births of at least the first `count` particles, by id. Raises CacheError if some are missing."""
         known = len(next(iter(self._births.values()), ()))
         if known >= count and self._births:
             return self._births

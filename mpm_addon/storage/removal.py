@@ -12,7 +12,7 @@ from .failure import FAILURE
 from .lock import WriterLock
 from .scene_file import SCENE_FILE
 from .status import CANCEL, PAUSE, STATUS
-from .take import BIRTHS, CHECKPOINTS, DERIVED, FRAMES, JOURNAL, MANIFEST, SCENE, SURFACE, TAKES, frame_files, take_folder
+from .take import BIRTHS, CHECKPOINTS, DERIVED, FRAMES, JOURNAL, KINDS, MANIFEST, SCENE, TAKES, frame_files, take_folder
 
 # Names that `write_scene` gives to the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
@@ -58,11 +58,13 @@ def remove_take(folder: Path) -> None:
     states = [checkpoint_path(folder / CHECKPOINTS, frame) for frame in checkpoint_frames(folder / CHECKPOINTS)]
     arrays = [path for path in (folder / SCENE).glob("*.npz") if _ARRAY_FILE.fullmatch(path.name)]
     last = (folder / SCENE / SCENE_FILE, folder / JOURNAL, folder / MANIFEST)
-    surfaces = folder / DERIVED / SURFACE
-    # temporary files of killed processes that were making surfaces
-    remove_temporaries(surfaces)
-    (surfaces / CANCEL).unlink(missing_ok=True)
-    for path in (*frame_files(folder / FRAMES), *frame_files(surfaces), *births, *states, *arrays, *last):
+    for kind in KINDS:
+        derived = folder / DERIVED / kind
+        # temporary files of killed processes that were making it
+        remove_temporaries(derived)
+        for path in (*frame_files(derived), derived / CANCEL):
+            path.unlink(missing_ok=True)
+    for path in (*frame_files(folder / FRAMES), *births, *states, *arrays, *last):
         path.unlink(missing_ok=True)
     for path in (*folders_of(folder), *_derived_folders(folder), folder):
         _remove_if_empty(path)
@@ -74,7 +76,7 @@ def folders_of(take: Path) -> list[Path]:
 
 
 def _derived_folders(take: Path) -> list[Path]:
-    return [take / DERIVED / SURFACE, take / DERIVED]
+    return [*(take / DERIVED / kind for kind in KINDS), take / DERIVED]
 
 
 def remove_temporaries(folder: Path) -> None:

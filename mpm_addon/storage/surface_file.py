@@ -17,12 +17,13 @@ from ..core.particles import Moment
 from . import encoding, mesh_encoding
 from .arrays import ArrayFileError
 from .births import check_attribute
-from .container import Container, Written, read_container, read_header, write_container
-from .frame_file import possible_moment
+from .cache import Cache
+from .container import Container, Written, read_container, write_container
+from .derived import Origin, derived_at, origin_of
+from .take import SURFACE
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_KIND = "surface"
 POSITION, TRIANGLES = "position", "triangles"
 # Integer attributes have few different values in large areas, which compress to almost nothing.
 _MOST_PIECES = 10_000
@@ -48,22 +49,6 @@ class Piece:
     def position(self) -> NDArray[np.float32]:
         """Vertices [m], shape (n, 3)."""
         return self.arrays[POSITION]
-
-
-class Origin(NamedTuple):
-    """The origin of a surface: the data that it was made from.
-
-    Attributes:
-        moment: its frame.
-        settings: hash of the settings it was made with.
-        source: SHA-256 of the frame's file.
-        emitters: numbers of the emitters whose particles it covers, in the scene's order.
-    """
-
-    moment: Moment
-    settings: str
-    source: str
-    emitters: tuple[int, ...]
 
 
 class Surface(NamedTuple):
@@ -94,28 +79,13 @@ def write_surface(path: Path, surface: Surface, voxel: float) -> Written:
     for piece in surface.pieces:
         tables = {name: noted(_encoded(name, array, voxel)) for name, array in piece.arrays.items()}
         pieces.append({"name": piece.name, "triangles": noted(mesh_encoding.triangles(piece.triangles)), "arrays": tables})
-    moment, settings, source, emitters = surface.origin
-    header = {
-        "number": moment.number,
-        "part": moment.part,
-        "parts": moment.parts,
-        "settings": settings,
-        "source": source,
-        "emitters": list(emitters),
-        "pieces": pieces,
-    }
-    return write_container(path, _KIND, header, sections)
+    return write_container(path, SURFACE, {**surface.origin.header(), "pieces": pieces}, sections)
 
 
 def _encoded(name: str, array: NDArray[Any], voxel: float) -> encoding.Encoded:
     if name == POSITION:
         return mesh_encoding.steps(array, voxel / mesh_encoding.STEPS_PER_VOXEL)
     return encoding.exact(array) if array.dtype.kind == "i" else encoding.half(array)
-
-
-def read_origin(path: Path) -> Origin:
-    """The origin in a surface file. Reads only the header, and checks the file's length. Raises as `read_surface`."""
-    return _origin(read_header(path, _KIND))
 
 
 def read_surface(path: Path) -> Surface:
@@ -125,18 +95,23 @@ def read_surface(path: Path) -> Surface:
         ArrayFileError: it is truncated, damaged, or not a surface.
         OSError: it cannot be read.
     """
-    container = read_container(path, _KIND)
+    container = read_container(path, SURFACE)
     try:
         tables = container.header["pieces"]
         if not isinstance(tables, list) or len(tables) > _MOST_PIECES:
             raise ValueError(f"pieces {str(tables)[:40]}")
-        origin, total = _origin(container.header), sum(_bytes(table) for table in tables)
+        origin, total = origin_of(container.header), sum(_bytes(table) for table in tables)
         with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS) if total > _WORTH_THREADS else 1) as pool:
             pieces = tuple(_piece(container, table, pool) for table in tables)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
     _check_alike(pieces)
     return Surface(origin, pieces)
+
+
+def surface_at(cache: Cache, moment: Moment) -> Surface:
+    """The surface of a frame, also if it is outdated. Raises CacheError or FileNotFoundError as `derived_at`."""
+    return derived_at(cache, moment, SURFACE, read_surface)
 
 
 def _check_alike(pieces: tuple[Piece, ...]) -> None:
@@ -150,15 +125,6 @@ def _check_alike(pieces: tuple[Piece, ...]) -> None:
 
 def _bytes(table: Mapping[str, Any]) -> int:
     return int(table["triangles"]["bytes"]) + sum(int(each["bytes"]) for each in table["arrays"].values())
-
-
-def _origin(header: Mapping[str, Any]) -> Origin:
-    try:
-        emitters = tuple(map(int, header["emitters"]))
-        moment = possible_moment(header["number"], header["part"], header["parts"])
-        return Origin(moment, str(header["settings"]), str(header["source"]), emitters)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
 
 
 def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecutor) -> Piece:

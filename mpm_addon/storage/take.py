@@ -29,7 +29,8 @@ JOURNAL = "journal.jsonl"
 SCENE = "scene"
 # Folders of derived data, one for each kind.
 DERIVED = "derived"
-SURFACE = "surface"
+SURFACE, SKIN = "surface", "skin"
+KINDS = (SURFACE, SKIN)
 
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?" + re.escape(SUFFIX))
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import session, showing, surface_facts, surfacing, unstable, worker
+from mpm_addon.blender.baking import derived_facts, deriving, session, showing, unstable, worker
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.playback import particle_objects
@@ -214,12 +214,12 @@ def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:
 def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
     if host == "fake":
-        monkeypatch.setattr(surfacing.display, "rebuild", lambda _item: None)
+        monkeypatch.setattr(deriving.display, "rebuild", lambda _item: None)
     settings = bpy.context.scene.mpm.surface
     settings.quality, settings.while_baking = "draft", True
     assert bpy.ops.mpm.bake() == {"FINISHED"}
-    assert surfacing.current() is None
-    assert surface_facts.facts_of(bpy.context.scene)[:3] == (2, 2, 0)
+    assert deriving.current() is None
+    assert derived_facts.facts_of(bpy.context.scene)[:3] == (2, 2, 0)
     (item,) = particle_objects.result_objects(bpy.context.scene)
     assert item.mpm.surface.object is not None
     settings.attributes = "stres"
@@ -231,7 +231,7 @@ def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: s
 def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch, is_begun: bool) -> None:
     """A surface that was stopped, or cannot be made, is not begun again at the next frame; one that had to wait is."""
     asked: list[Any] = []
-    monkeypatch.setattr(session.surfacing, "follow", lambda _scene, cache: asked.append(cache) or is_begun)
+    monkeypatch.setattr(session.deriving, "follow", lambda _scene, cache, kind: kind == "surface" and (asked.append(cache) or is_begun))
     stand_in("good")
     session.bake(bpy.context)
     assert len(asked) == (1 if is_begun else 2)
@@ -239,37 +239,37 @@ def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatc
 
 def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    assert not surfacing.follow(scene, str(tmp_path / "none"))
+    assert not deriving.follow(scene, str(tmp_path / "none"))
     scene.mpm.surface.while_baking = True
-    assert surfacing.follow(scene, str(tmp_path / "none"))
-    assert "contains no cache" in surfacing.trouble(tmp_path / "none").problem
-    assert surfacing.current() is None
+    assert deriving.follow(scene, str(tmp_path / "none"))
+    assert "contains no cache" in deriving.trouble(tmp_path / "none").problem
+    assert deriving.current() is None
 
 
 def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("unstable")
     if host == "fake":
-        monkeypatch.setattr(surfacing.display, "rebuild", lambda _item: None)
+        monkeypatch.setattr(deriving.display, "rebuild", lambda _item: None)
     bpy.context.scene.mpm.surface.while_baking = True
     begun: list[Any] = []
-    kept = surfacing.follow
-    monkeypatch.setattr(surfacing, "follow", lambda *given: begun.append(kept(*given)) or begun[-1])
+    kept = deriving.follow
+    monkeypatch.setattr(deriving, "follow", lambda *given: begun.append(kept(*given)) or begun[-1])
     with pytest.raises(MpmError):
         session.bake(bpy.context)
-    assert (begun, surfacing.current()) == ([True], None)
+    assert (begun.count(True), deriving.current()) == (1, None)
 
 
 def test_a_bake_neither_waits_for_nor_ends_a_surface_that_the_user_makes(bpy: Any, stand_in: Any) -> None:
     stand_in("good")
     session.bake(bpy.context)
-    made = surfacing.start(bpy.context.scene)
+    made = deriving.start(bpy.context.scene)
     try:
-        assert surfacing.finish(made.folder) == []
-        surfacing.abandon(made.folder)
-        assert surfacing.current() is made
+        assert deriving.finish(made.folder) == []
+        deriving.abandon(made.folder)
+        assert deriving.current() is made
         assert not made.is_finished
     finally:
-        surfacing.end()
+        deriving.end()
 
 
 def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:

@@ -139,8 +139,8 @@ def test_while_a_bake_runs_the_frames_stay_and_move_at_the_next_save(bpy: Any, t
 def test_while_a_surface_is_made_the_frames_stay(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     item = baked_unsaved(bpy)
     before = item.mpm.cache
-    making = SimpleNamespace(folder=Path(before), is_finished=False)
-    monkeypatch.setattr(relocation.surfacing, "current", lambda: making)
+    making = SimpleNamespace(kind="surface", folder=Path(before), is_finished=False)
+    monkeypatch.setattr(relocation.deriving, "current", lambda _kind: making)
     save(bpy, tmp_path / "file.blend")
     assert item.mpm.cache == before
     assert "its surface is being made; save again afterwards" in notices(bpy)

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import surface_facts, surfacing, worker
+from mpm_addon.blender.baking import derived_facts, deriving, worker
 from mpm_addon.blender.playback import particle_objects, surface_objects
 from mpm_addon.blender.settings import surface_settings
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.derived import Origin, derived_path, read_origin, source_of
 from mpm_addon.storage.mesh_encoding import in_order_of_use
-from mpm_addon.storage.surface_file import Origin, Piece, Surface, read_origin, write_surface
-from mpm_addon.storage.surfaces import source_of, surface_path
+from mpm_addon.storage.surface_file import Piece, Surface, write_surface
+from mpm_addon.storage.take import SURFACE
 
 from .scenes import error_of, write_cache
 
@@ -49,7 +50,7 @@ def write(item: Any, number: int, *, emitters: tuple[int, ...] = (0,), settings:
         "color": np.tile(np.array([0.5, 0.25, 1.0, 1.0], np.float32), (4, 1)),
     }
     piece = Piece("water", triangles.astype(np.int32), {name: array[used] for name, array in values.items()})
-    path = surface_path(cache, Moment(number))
+    path = derived_path(cache, Moment(number), SURFACE)
     path.parent.mkdir(parents=True, exist_ok=True)
     wanted = settings or SurfaceSettings().hash
     write_surface(path, Surface(Origin(Moment(number), wanted, source_of(cache, Moment(number)), emitters), (piece,)), 0.01)
@@ -135,7 +136,7 @@ def test_lengths_are_in_the_units_of_the_scene(bpy: Any, particles: Any) -> None
 
 def test_a_damaged_surface_says_so_and_the_particles_are_shown(bpy: Any, particles: Any) -> None:
     write(particles, 2)
-    path = surface_path(open_cache(particles.mpm.cache), Moment(2))
+    path = derived_path(open_cache(particles.mpm.cache), Moment(2), SURFACE)
     path.write_bytes(path.read_bytes()[:-3])
     surface_objects.add(particles)
     bpy.context.scene.frame_set(2)
@@ -194,41 +195,41 @@ def test_a_copy_of_the_particles_alone_has_a_surface_of_its_own(bpy: Any, partic
 
 def test_facts_tell_made_from_outdated(bpy: Any, particles: Any) -> None:
     scene = bpy.context.scene
-    assert surface_facts.facts_of(scene) == (3, 0, 0, 0)
+    assert derived_facts.facts_of(scene) == (3, 0, 0, 0)
     write(particles, 1)
     write(particles, 3, settings="others")
-    facts = surface_facts.facts_of(scene)
+    facts = derived_facts.facts_of(scene)
     assert facts[:3] == (3, 1, 1)
     assert facts.size > 0
     scene.mpm.surface.quality = "film"
-    assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
+    assert derived_facts.facts_of(scene)[:3] == (3, 0, 2)
     scene.mpm.cache = str(Path(scene.mpm.cache) / "missing")
-    assert surface_facts.facts_of(scene) == surface_facts.NOTHING
+    assert derived_facts.facts_of(scene) == derived_facts.NOTHING
 
 
 def test_facts_read_a_file_once_and_the_cache_after_a_change(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path] = []
     read: list[str] = []
-    monkeypatch.setattr(surface_facts, "open_cache", lambda folder: opened.append(folder) or open_cache(folder))
-    monkeypatch.setattr(surface_facts, "read_origin", lambda path: read.append(path.name) or read_origin(path))
+    monkeypatch.setattr(derived_facts, "open_cache", lambda folder: opened.append(folder) or open_cache(folder))
+    monkeypatch.setattr(derived_facts, "read_origin", lambda path, kind: read.append(path.name) or read_origin(path, kind))
     scene = bpy.context.scene
-    assert surface_facts.facts_of(scene) == (3, 0, 0, 0)
+    assert derived_facts.facts_of(scene) == (3, 0, 0, 0)
     assert opened == []
     for number, settings in ((1, ""), (3, "others")):
         write(particles, number, settings=settings)
     for _redraw in range(3):
-        assert surface_facts.facts_of(scene)[:3] == (3, 1, 1)
+        assert derived_facts.facts_of(scene)[:3] == (3, 1, 1)
     assert (len(opened), read) == (1, ["frame_000001.mpm", "frame_000003.mpm"])
     scene.mpm.surface.quality = "film"
-    assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
+    assert derived_facts.facts_of(scene)[:3] == (3, 0, 2)
     assert (len(opened), len(read)) == (2, 2)
     time.sleep(0.02)  # a folder's time is only so precise
     write(particles, 2)
-    assert surface_facts.facts_of(scene)[:3] == (3, 0, 3)
+    assert derived_facts.facts_of(scene)[:3] == (3, 0, 3)
     assert read[2:] == ["frame_000002.mpm"]
     time.sleep(0.02)
-    surface_path(open_cache(particles.mpm.cache), Moment(2)).unlink()
-    assert surface_facts.facts_of(scene)[:3] == (3, 0, 2)
+    derived_path(open_cache(particles.mpm.cache), Moment(2), SURFACE).unlink()
+    assert derived_facts.facts_of(scene)[:3] == (3, 0, 2)
 
 
 def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
@@ -249,18 +250,18 @@ def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
 
 def test_the_operators_make_and_delete_the_surface_of_every_frame(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Any] = []
-    monkeypatch.setattr(surfacing.display, "rebuild", built.append)
+    monkeypatch.setattr(deriving.display, "rebuild", built.append)
     scene = bpy.context.scene
     scene.mpm.surface.quality = "draft"
     assert bpy.ops.mpm.surface_make() == {"FINISHED"}
-    assert surface_facts.facts_of(scene)[:3] == (3, 3, 0)
+    assert derived_facts.facts_of(scene)[:3] == (3, 3, 0)
     mesh = particles.mpm.surface.object.data
     assert len(mesh.polygons) > 0
     assert len(particles.data.vertices) == 3  # snow has no surface
     assert built == [particles]
-    assert surfacing.current() is None
+    assert deriving.current() is None
     assert bpy.ops.mpm.surface_delete() == {"FINISHED"}
-    assert surface_facts.facts_of(scene)[:3] == (3, 0, 0)
+    assert derived_facts.facts_of(scene)[:3] == (3, 0, 0)
     assert len(particles.data.vertices) == 6
     assert particles.mpm.surface.object is None
 
@@ -269,23 +270,23 @@ def test_what_the_process_says_is_reported(bpy: Any, particles: Any) -> None:
     bpy.context.scene.mpm.surface.attributes = "stres"
     words = error_of(bpy.ops.mpm.surface_make)
     assert 'frame 1 has no attribute "stres" for a surface (did you mean "stress"?)' in words
-    assert surfacing.trouble(Path(bpy.context.scene.mpm.cache)).problem in words
+    assert deriving.trouble(Path(bpy.context.scene.mpm.cache)).problem in words
     bpy.context.scene.mpm.cache += "_missing"
     assert "contains no cache" in error_of(bpy.ops.mpm.surface_make)
 
 
 def test_a_running_process_is_followed_and_stopped(bpy: Any, particles: Any) -> None:
-    session = surfacing.start(bpy.context.scene)
+    session = deriving.start(bpy.context.scene)
     with pytest.raises(MpmError, match="A surface is being made"):
-        surfacing.start(bpy.context.scene)
+        deriving.start(bpy.context.scene)
     session.cancel()
     while not session.is_finished:
         session.poll()
         time.sleep(0.01)
     with pytest.raises(MpmError, match="cancel"):
         session.raise_outcome()
-    assert not surface_path(open_cache(particles.mpm.cache), Moment(1)).parent.joinpath("cancel").exists()
-    surfacing.end()
+    assert not derived_path(open_cache(particles.mpm.cache), Moment(1), SURFACE).parent.joinpath("cancel").exists()
+    deriving.end()
 
 
 @blender

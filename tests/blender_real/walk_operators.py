@@ -159,6 +159,7 @@ def takes_and_running(folder: Path) -> None:
     assert "No bake is running" in refusal("bake_cancel")
     look_at_particles(folder, scene)
     make_surfaces(scene)
+    make_skins()
     hand_on(folder, scene, cache)
     press("bake_free")
     left = (state(), list(cache.rglob("*")))
@@ -200,6 +201,21 @@ def make_surfaces(scene: Any) -> None:
     inside.draw_all()
     press("surface_delete")
     assert item.mpm.surface.object is None and len(item.data.vertices) > 0
+
+
+def make_skins() -> None:
+    (item,) = shown()
+    display = item.mpm.display.parts[0]
+    modes = display.viewport, display.render
+    display.viewport = display.render = "mesh"
+    press("skin_make")
+    skin = display.skin.data
+    assert len(skin.polygons) > 0 and len(item.data.vertices) == 0
+    assert "No skin is being made" in refusal("skin_stop")
+    inside.draw_all()
+    press("skin_delete")
+    assert display.skin is None and len(item.data.vertices) > 0
+    display.viewport, display.render = modes
 
 
 def hand_on(folder: Path, scene: Any, cache: Path) -> None:

@@ -55,7 +55,9 @@ def description(emitters: tuple[tuple[str, str], ...] = EMITTERS, dimension: int
     )
 
 
-def write_cache(folder: Path, *frames: dict[str, np.ndarray], scene: Scene | None = None) -> Cache:
+def write_cache(
+    folder: Path, *frames: dict[str, np.ndarray], scene: Scene | None = None, births: dict[str, np.ndarray] | None = None
+) -> Cache:
     """A cache with these frames, from 1 on."""
     described = scene or description()
     writer = CacheWriter(folder, described)
@@ -63,18 +65,18 @@ def write_cache(folder: Path, *frames: dict[str, np.ndarray], scene: Scene | Non
     if writer.is_replacing:
         writer.begin(described)
     for number, given in enumerate(frames, start=1):
-        _write_frame(writer, number, given)
+        _write_frame(writer, number, given, births)
     return open_cache(folder)
 
 
-def add_frame(folder: Path, scene: Scene, number: int, given: dict[str, np.ndarray]) -> None:
+def add_frame(folder: Path, scene: Scene, number: int, given: dict[str, np.ndarray], births: dict[str, np.ndarray] | None = None) -> None:
     """Another frame of a cache, as a bake that resumes adds it."""
     writer = CacheWriter(folder, scene)
     writer.prepare(scene, restart=False)
-    _write_frame(writer, number, given)
+    _write_frame(writer, number, given, births)
 
 
-def _write_frame(writer: CacheWriter, number: int, given: dict[str, np.ndarray]) -> None:
+def _write_frame(writer: CacheWriter, number: int, given: dict[str, np.ndarray], births: dict[str, np.ndarray] | None = None) -> None:
     count = len(given["position"])
     statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
-    writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics))
+    writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics, births=births or {}))

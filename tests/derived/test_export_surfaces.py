@@ -10,7 +10,7 @@ import trimesh
 from mpm_addon.cli import main
 from mpm_addon.core.particles import Moment
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.surfaces import surface_at
+from mpm_addon.storage.surface_file import surface_at
 from tests.derived.caches import arrays, block, write_cache
 
 

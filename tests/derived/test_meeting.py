@@ -16,8 +16,7 @@ from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Collider
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.surface_file import Piece
-from mpm_addon.storage.surfaces import surface_at
+from mpm_addon.storage.surface_file import Piece, surface_at
 from tests.derived.caches import SPACING, arrays, block, description, write_cache
 
 SIZE = 16

@@ -19,8 +19,9 @@ from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.surface_file import Piece
-from mpm_addon.storage.surfaces import State, counts_of, state_of, surface_at, surface_path
+from mpm_addon.storage.derived import State, counts_of, derived_path, state_of
+from mpm_addon.storage.surface_file import Piece, surface_at
+from mpm_addon.storage.take import SURFACE
 from tests.derived.caches import SPACING, add_frame, arrays, block, description, write_cache
 
 ROOT = Path(__file__).parents[2]
@@ -135,28 +136,28 @@ def test_a_second_run_makes_nothing_again(tmp_path: Path, capsys: pytest.Capture
     write_cache(tmp_path, arrays(block(4)), arrays(block(5)), arrays(block(6)))
     status, events, _ = derive(capsys, tmp_path, *DRAFT, "--frames", "2")
     assert (status, [event["event"] for event in events]) == (0, ["start", "frame", "done"])
-    before = surface_path(open_cache(tmp_path), Moment(2)).stat().st_mtime_ns
+    before = derived_path(open_cache(tmp_path), Moment(2), SURFACE).stat().st_mtime_ns
     status, events, _ = derive(capsys, tmp_path, *DRAFT)
     assert [(event["event"], event.get("frame")) for event in events] == [("start", None), ("frame", 1), ("frame", 3), ("done", None)]
     assert (events[0]["done"], events[0]["total"]) == (1, 3)
-    assert surface_path(open_cache(tmp_path), Moment(2)).stat().st_mtime_ns == before
+    assert derived_path(open_cache(tmp_path), Moment(2), SURFACE).stat().st_mtime_ns == before
 
 
 def test_other_settings_and_other_frames_make_a_surface_outdated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cache(tmp_path, arrays(block(4)))
     assert derive(capsys, tmp_path, *DRAFT)[0] == 0
     made = SurfaceSettings(quality="draft")
-    assert state_of(open_cache(tmp_path), Moment(1), made.hash) is State.MADE
-    assert state_of(open_cache(tmp_path), Moment(1), SurfaceSettings().hash) is State.OUTDATED
-    assert counts_of(open_cache(tmp_path), SurfaceSettings().hash)[:2] == (0, 1)
-    kept = surface_path(open_cache(tmp_path), Moment(1)).read_bytes()
+    assert state_of(open_cache(tmp_path), Moment(1), SURFACE, made.hash) is State.MADE
+    assert state_of(open_cache(tmp_path), Moment(1), SURFACE, SurfaceSettings().hash) is State.OUTDATED
+    assert counts_of(open_cache(tmp_path), SURFACE, SurfaceSettings().hash)[:2] == (0, 1)
+    kept = derived_path(open_cache(tmp_path), Moment(1), SURFACE).read_bytes()
     write_cache(tmp_path, arrays(block(5)))
     again = open_cache(tmp_path)
-    path = surface_path(again, Moment(1))
-    assert state_of(again, Moment(1), made.hash) is State.MISSING  # a new take
+    path = derived_path(again, Moment(1), SURFACE)
+    assert state_of(again, Moment(1), SURFACE, made.hash) is State.MISSING  # a new take
     path.parent.mkdir(parents=True)
     path.write_bytes(kept)
-    assert state_of(again, Moment(1), made.hash) is State.OUTDATED
+    assert state_of(again, Moment(1), SURFACE, made.hash) is State.OUTDATED
 
 
 def test_the_hash_is_that_of_the_numbers() -> None:
@@ -170,7 +171,7 @@ def test_the_hash_is_that_of_the_numbers() -> None:
 def test_a_damaged_surface_is_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path, arrays(block(4)))
     assert derive(capsys, tmp_path, *DRAFT)[0] == 0
-    path = surface_path(cache, Moment(1))
+    path = derived_path(cache, Moment(1), SURFACE)
     whole = path.read_bytes()
     path.write_bytes(whole[:-9])
     assert [event["event"] for event in derive(capsys, tmp_path, *DRAFT)[1]] == ["start", "frame", "done"]
@@ -186,16 +187,16 @@ def test_the_frame_before_a_damaged_one_is_not_lost(
     path.write_bytes(path.read_bytes()[:-9])
     status, events, _ = derive(capsys, tmp_path, *DRAFT)
     assert (status, [event.get("frame") for event in events]) == (1, [None, 1, 2, None])
-    assert [state_of(cache, Moment(number), SurfaceSettings(quality="draft").hash) for number in (1, 2)] == [State.MADE] * 2
+    assert [state_of(cache, Moment(number), SURFACE, SurfaceSettings(quality="draft").hash) for number in (1, 2)] == [State.MADE] * 2
 
 
 def test_deleting_removes_surfaces_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path, arrays(block(4)), arrays(block(4)))
     before = sorted(path for path in tmp_path.rglob("*"))
     assert derive(capsys, tmp_path, *DRAFT)[0] == 0
-    own = surface_path(cache, Moment(1)).parent / "notes.txt"
+    own = derived_path(cache, Moment(1), SURFACE).parent / "notes.txt"
     own.write_text("mine")
-    assert derive(capsys, tmp_path, "--delete")[1] == [{"event": "deleted", "frames": 2}]
+    assert derive(capsys, tmp_path, "--delete")[1] == [{"event": "deleted", "kind": "surface", "frames": 2}]
     assert own.read_text() == "mine"
     own.unlink()
     derive(capsys, tmp_path, "--delete")
@@ -205,9 +206,9 @@ def test_deleting_removes_surfaces_and_nothing_else(tmp_path: Path, capsys: pyte
 def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cache(tmp_path, arrays(block(16)))
     (estimate,) = derive(capsys, tmp_path, "--estimate")[1]
-    assert not surface_path(open_cache(tmp_path), Moment(1)).exists()
+    assert not derived_path(open_cache(tmp_path), Moment(1), SURFACE).exists()
     assert derive(capsys, tmp_path)[0] == 0
-    size = counts_of(open_cache(tmp_path), SurfaceSettings().hash).size
+    size = counts_of(open_cache(tmp_path), SURFACE, SurfaceSettings().hash).size
     assert (estimate["event"], estimate["frames"]) == ("estimate", 1)
     assert 0.5 * size < estimate["bytes"] < 3.0 * size
 
@@ -327,7 +328,7 @@ def test_a_full_disk_is_reported_and_leaves_no_half_file(
     assert (status, events[-1]["event"]) == (1, "error")
     assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free disk space or check its permissions.\n")
     assert not list(tmp_path.rglob("*.partial"))
-    monkeypatch.setattr("mpm_addon.derived.surface_job.free_space", lambda _folder: 10)
+    monkeypatch.setattr("mpm_addon.derived.job.free_space", lambda _folder: 10)
     assert "do not fit on the disk" in derive(capsys, tmp_path, *DRAFT)[2]
 
 
@@ -345,7 +346,7 @@ def test_freeing_a_cache_takes_along_what_a_killed_process_left(tmp_path: Path, 
 
     cache = write_cache(tmp_path / "cache", arrays(block(4)))
     derive(capsys, tmp_path / "cache", *DRAFT)
-    path = surface_path(cache, Moment(1))
+    path = derived_path(cache, Moment(1), SURFACE)
     path.with_name(f"{path.name}.4711.partial").write_bytes(b"half")
     path.with_name("cancel").touch()
     remove_cache(tmp_path / "cache")
@@ -357,7 +358,7 @@ def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bake adds a frame at two of three looks, and has ended at the third."""
-    from mpm_addon.derived import surface_job
+    from mpm_addon.derived import job
 
     scene = description()
     write_cache(tmp_path, arrays(block(4)), scene=scene)
@@ -374,8 +375,8 @@ def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(
             add_frame(tmp_path, scene, len(looks), arrays(block(4)))
         return status
 
-    monkeypatch.setattr(surface_job, "read_status", look)
-    monkeypatch.setattr(surface_job, "_PAUSE", 0.0)
+    monkeypatch.setattr(job, "read_status", look)
+    monkeypatch.setattr(job, "_PAUSE", 0.0)
     monkeypatch.setattr("mpm_addon.derived.command.os.nice", lambda _step: None)
     status, events, _ = derive(capsys, tmp_path, *DRAFT, "--follow")
     assert status == 0

@@ -21,14 +21,16 @@ from mpm_addon.core.stepping.support import refuse_unsupported
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.births import check_attribute
 from mpm_addon.storage.cache_writer import CacheWriter
+from mpm_addon.storage.derived import Origin, counts_of, derived_path, source_of
 from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_failure
 from mpm_addon.storage.mesh_encoding import in_order_of_use
 from mpm_addon.storage.presets import read_material_preset
 from mpm_addon.storage.retiming import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
+from mpm_addon.storage.skin_file import Skin, SkinPiece, skin_at, write_skin
 from mpm_addon.storage.status import read_status, status_words
-from mpm_addon.storage.surface_file import Origin, Piece, Surface, write_surface
-from mpm_addon.storage.surfaces import counts_of, source_of, surface_at, surface_path
+from mpm_addon.storage.surface_file import Piece, Surface, surface_at, write_surface
+from mpm_addon.storage.take import SKIN, SURFACE
 from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
 
@@ -234,7 +236,7 @@ def write_surfaces(folder: Path) -> Sequence[Path]:
     values = {"position": position, "velocity": position, "age": position[:, 0], "emitter_index": np.zeros(8, np.int32)}
     arrays = {name: array[used] for name, array in values.items()}
     pieces = tuple(Piece(name, triangles.astype(np.int32), arrays) for name in ("jelly", "water"))
-    paths = [surface_path(cache, Moment(number)) for number in cache.frames]
+    paths = [derived_path(cache, Moment(number), SURFACE) for number in cache.frames]
     paths[0].parent.mkdir(parents=True)
     for number, path in zip(cache.frames, paths, strict=True):
         write_surface(path, Surface(Origin(Moment(number), "", source_of(cache, Moment(number)), (0,)), pieces), 0.1)
@@ -244,13 +246,39 @@ def write_surfaces(folder: Path) -> Sequence[Path]:
 def check_surfaces(folder: Path) -> None:
     """Everything that is read of surfaces: their states, and their meshes, whose triangles have vertices with attributes of frames."""
     cache = open_cache(folder / "cache")
-    counts_of(cache, "")
+    counts_of(cache, SURFACE, "")
     for number in cache.frames:
         for piece in surface_at(cache, Moment(number)).pieces:
             for name, array in piece.arrays.items():
                 check_attribute(name, array)
                 assert (len(array), array.dtype.itemsize) == (len(piece.position), 4)
             assert len(piece.triangles) == 0 or 0 <= piece.triangles.min() <= piece.triangles.max() < len(piece.position)
+
+
+def write_skins(folder: Path) -> Sequence[Path]:
+    """Skins beside the frames of a small cache: one piece, and one of an emitter that has no particles yet."""
+    write_cache("cache.json")(folder)
+    cache = open_cache(folder / "cache")
+    position = np.ascontiguousarray(VERTICES, np.float32)
+    pieces = tuple(SkinPiece("jelly", {"position": each, "velocity": each}) for each in (position, position[:0]))
+    paths = [derived_path(cache, Moment(number), SKIN) for number in cache.frames]
+    paths[0].parent.mkdir(parents=True)
+    for number, path in zip(cache.frames, paths, strict=True):
+        write_skin(path, Skin(Origin(Moment(number), "", source_of(cache, Moment(number)), (0, 1)), pieces), 0.1)
+    return paths
+
+
+def check_skins(folder: Path) -> None:
+    """Everything that is read of skins: their states, and finite vertices, as many velocities as positions."""
+    cache = open_cache(folder / "cache")
+    counts_of(cache, SKIN, "")
+    for number in cache.frames:
+        skin = skin_at(cache, Moment(number))
+        assert len(skin.pieces) == len(skin.origin.emitters)
+        for piece in skin.pieces:
+            for array in piece.arrays.values():
+                assert (array.shape, array.dtype) == ((len(piece.position), 3), np.float32)
+                assert np.isfinite(array).all()
 
 
 def check_resumption(folder: Path) -> None:
@@ -297,6 +325,7 @@ FORMATS = {
         Format("status.json", write_cache("status.json"), check_status, mutated_json),
         Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
         Format("surface.mpm", write_surfaces, check_surfaces, mutated_container),
+        Format("skin.mpm", write_skins, check_skins, mutated_container),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
         Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),
     )

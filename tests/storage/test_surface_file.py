@@ -13,8 +13,10 @@ from mpm_addon.core.particles import Moment
 from mpm_addon.storage import mesh_encoding
 from mpm_addon.storage.arrays import ArrayFileError
 from mpm_addon.storage.container import write_container
+from mpm_addon.storage.derived import Origin, read_origin
 from mpm_addon.storage.encoding import Encoded
-from mpm_addon.storage.surface_file import Origin, Piece, Surface, read_origin, read_surface, write_surface
+from mpm_addon.storage.surface_file import Piece, Surface, read_surface, write_surface
+from mpm_addon.storage.take import SURFACE
 
 VOXEL = 0.02
 ORIGIN = Origin(Moment(12), "abc", "def", (0, 2))
@@ -79,7 +81,7 @@ def test_a_surface_comes_back(tmp_path: Path) -> None:
     path, surface = tmp_path / "a.mpm", Surface(ORIGIN, (tetrahedron(), tetrahedron("honey")))
     write_surface(path, surface, VOXEL)
     again = read_surface(path)
-    assert again.origin == ORIGIN == read_origin(path)
+    assert again.origin == ORIGIN == read_origin(path, SURFACE)
     assert [piece.name for piece in again.pieces] == ["water", "honey"]
     for piece, before in zip(again.pieces, surface.pieces, strict=True):
         np.testing.assert_array_equal(piece.triangles, before.triangles)
@@ -146,7 +148,7 @@ def test_a_cut_file_is_noticed_by_its_header_alone(tmp_path: Path) -> None:
     write_surface(path, Surface(ORIGIN, (tetrahedron(),)), VOXEL)
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ArrayFileError, match="is damaged: it has"):
-        read_origin(path)
+        read_origin(path, SURFACE)
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,13 @@ from ...storage import open_cache
 from ...storage.disk import folder_size, free_space
 from ...storage.lock import is_held
 from ...storage.status import read_status
+from ...storage.take import KINDS
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
 from ..playback import keyframes
 from ..settings import paths
-from . import session, surfacing, unstable
+from . import deriving, session, unstable
 
 
 class Change(NamedTuple):
@@ -185,9 +186,9 @@ def _obstacle(folder: Path, target: Path) -> str:
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
     if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
         return "a bake is writing to it; save again after the bake to move them beside the file"
-    surface = surfacing.current()
-    if surface is not None and surface.folder == folder and not surface.is_finished:
-        return "its surface is being made; save again afterwards to move them beside the file"
+    for making in filter(None, map(deriving.current, KINDS)):
+        if making.folder == folder and not making.is_finished:
+            return f"its {making.kind} is being made; save again afterwards to move them beside the file"
     try:
         is_near = target.stat().st_dev == folder.stat().st_dev
         size = 0 if is_near else folder_size(folder)

@@ -1,4 +1,4 @@
-"""The processes that run at most once in a Blender: a bake, the making of surfaces, a pre-flight."""
+"""The processes that run at most once in a Blender: a bake, the making of surfaces or of skins, a pre-flight."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar

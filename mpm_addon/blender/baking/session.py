@@ -12,12 +12,13 @@ from ...core.errors import Cancelled, MpmError, Stopped
 from ...core.messages import Action, Message, message_of
 from ...core.scene.description import Scene
 from ...storage.status import is_asked_to_pause
+from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import runtime
 from ..reading.extract import extraction
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
-from . import health, previews, scene_caches, surfacing
+from . import deriving, health, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
 from .running import Running
@@ -102,7 +103,8 @@ class BakeSession:
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
-        self._is_followed = False
+        # what is made of the frames, of what was tried to be begun
+        self._followed: set[str] = set()
         self._is_finished = False
         self._packaging: Packaging | None = None
         self._worker: Worker | None = None
@@ -290,8 +292,11 @@ class BakeSession:
             self.fraction, self._numbers = event.get("compiled", 0) / max(1, event.get("kernels", 0)), event
         if kind == "frame":
             self.result.show(event["frame"])
-            if self._preview is None and not self._is_followed:
-                self._is_followed = surfacing.follow(self.result.scene, self.result.cache)
+            if self._preview is None:
+                self._followed |= {kind for kind in KINDS if kind not in self._followed and self._follow(kind)}
+
+    def _follow(self, kind: str) -> bool:
+        return deriving.follow(self.result.scene, self.result.cache, kind)
 
     def _finish(self, worker: Worker, status: int) -> None:
         """The worker has ended: find out how, and show its results."""
@@ -372,12 +377,12 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
     try:
         session.wait(on_event)
     except Stopped:
-        surfacing.finish(session.folder)
+        deriving.finish(session.folder)
         raise
     except BaseException:
-        # otherwise the next bake would find it running and get no surface
-        surfacing.abandon(session.folder)
+        # otherwise the next bake would find it running and get no derived data
+        deriving.abandon(session.folder)
         raise
     finally:
         end()
-    return [*session.notes, *surfacing.finish(session.folder)]
+    return [*session.notes, *deriving.finish(session.folder)]

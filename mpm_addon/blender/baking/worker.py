@@ -22,8 +22,8 @@ from typing import Any
 
 from ...core.errors import CacheError, MpmError
 from ...core.parameters import parameters_of
-from ...derived.settings import SurfaceSettings
 from ...storage.status import CANCEL, ask_to_cancel
+from ...storage.take import SURFACE
 from ..host.runtime import OfSession, runtime
 
 Event = dict[str, Any]
@@ -90,10 +90,10 @@ def info_command(scene: Path, cache: Path, *, probe: bool = False) -> list[str]:
     return [*command, "--probe"] if probe else command
 
 
-def derive_command(cache: Path, settings: SurfaceSettings, *, follows: bool = False) -> list[str]:
-    """The command that makes the surfaces of a cache; with `follows` also those of the frames that a running bake adds."""
-    command = [python_executable(), "-u", "-m", PACKAGE.name, "derive", str(cache), "surface", "--json"]
-    for declared in parameters_of(SurfaceSettings):
+def derive_command(cache: Path, settings: Any, *, kind: str = SURFACE, follows: bool = False) -> list[str]:
+    """The command that makes the derived data of a cache; with `follows` also that of the frames that a running bake adds."""
+    command = [python_executable(), "-u", "-m", PACKAGE.name, "derive", str(cache), kind, "--json"]
+    for declared in parameters_of(type(settings)):
         value, name = getattr(settings, declared.name), declared.name.replace("_", "-")
         if isinstance(value, bool):
             command.append(f"--{name}" if value else f"--no-{name}")

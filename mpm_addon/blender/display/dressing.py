@@ -7,14 +7,14 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
-from ...core.laws.finish import POINTS
+from ...core.laws.finish import HIDDEN, MESH, POINTS
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
-from ..playback import surface_objects
-from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range
+from ..playback import particle_objects, skin_objects, surface_objects
+from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, shows_mesh
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
 from .building import declare
@@ -37,7 +37,7 @@ def problem(item: BlenderObject) -> str:
 def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
     """Assign looks to a particle object, one per emitter, in their order. The artist's choices are kept."""
     parts = item.mpm.display.parts
-    kept = {part.name: (part.viewport, part.render, part.material) for part in parts}
+    kept = {part.name: (part.viewport, part.render, part.material, part.skin) for part in parts}
     for before, now in _renamed(parts, looks):
         kept[now] = kept.pop(before)
         material = kept[now][2]
@@ -50,8 +50,8 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
             ready = material_of(look._replace(spacing=look.spacing / meters))
             part = parts.add()
             part.name, part.law, part.simulated_material = look.name, look.law, look.material
-            new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None)
-            part.viewport, part.render, chosen = kept.get(look.name, new)
+            new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None, None)
+            part.viewport, part.render, chosen, part.skin = kept.get(look.name, new)
             part.material = chosen or ready
     refit(item)
     rebuild(item)
@@ -120,6 +120,8 @@ def rebuild(item: BlenderObject) -> None:
     for material in dict.fromkeys(materials):
         item.data.materials.append(material)
     _paint_surface(item, materials)
+    for _number, part, skin in skin_objects.skins_of(item, is_any=True):
+        skin.hide_viewport, skin.hide_render = (not shows_mesh(part, is_render=is_render) for is_render in (False, True))
     modifier = modifier_of(item) or item.modifiers.new(tree.NAME, "NODES")
     if modifier.node_group is None or not assets.is_edited(modifier.node_group):
         group = _own_group(modifier)
@@ -187,12 +189,24 @@ def _parts(item: BlenderObject, materials: Sequence[Any], *, is_render: bool) ->
     found = []
     for part, material in zip(item.mpm.display.parts, materials, strict=True):
         flatness = finish_of(part.law, part.simulated_material).flatness
-        found.append(tree.Part(part.name, mode_of(part, is_render=is_render), material, flatness, part.simulated_material))
+        found.append(tree.Part(part.name, _tree_mode(part, is_render=is_render), material, flatness, part.simulated_material))
     return found
+
+
+def _tree_mode(part: Any, *, is_render: bool) -> str:
+    """How particles are shown that the mesh of their emitter does not replace: if both sides show it, those of frames without a skin."""
+    mode = mode_of(part, is_render=is_render)
+    if mode != MESH:
+        return mode
+    if not shows_mesh(part, is_render=not is_render):
+        return HIDDEN
+    return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
 
 
 def mode_of(part: Any, *, is_render: bool) -> str:
     """The display mode of an emitter's particles, with Automatic resolved."""
+    if shows_mesh(part, is_render=is_render):
+        return MESH
     chosen = part.render if is_render else part.viewport
     if chosen != AUTOMATIC:
         return chosen
@@ -219,3 +233,6 @@ def on_change(item: BlenderObject, is_other_range: bool = False) -> None:
     if is_other_range:
         refit(item)
     rebuild(item)
+    if any(part.skin is not None for part in item.mpm.display.parts):
+        # which particles the meshes replace
+        particle_objects.show(_scene_of(item))

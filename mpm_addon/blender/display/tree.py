@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...core.laws.finish import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
+from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderMaterial, NodeTree
 from . import assets, grains, points, spheres, surface
 from .building import GEOMETRY, Builder, Inputs, Socket
@@ -36,6 +36,7 @@ USED = {
     SPHERES: (RADIUS_SCALE, SHARE, SUBDIVISIONS),
     GRAINS: (RADIUS_SCALE, SHARE, VARIATION),
     SURFACE: (RADIUS_SCALE, VOXEL_SIZE, SMOOTHING),
+    MESH: (),
     HIDDEN: (),
 }
 
@@ -45,7 +46,7 @@ class Part(NamedTuple):
 
     Attributes:
         label: its name.
-        mode: one of the modes in `core.laws.finish`.
+        mode: one of the modes in `core.laws.finish`, except MESH, which needs no nodes.
         flatness: flatness of grains.
         simulated_material: emitters of the same material share a surface.
     """

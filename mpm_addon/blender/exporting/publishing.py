@@ -18,7 +18,7 @@ from ...storage.installation import version
 from ..baking import previews
 from ..baking.child import run_script
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
-from ..playback import particle_objects, surface_objects
+from ..playback import particle_objects, skin_objects, surface_objects
 from .particle_files import alone_in, cannot_write, missing_lines, pass_through, stand_in, write_usd
 from .published_file import ANSWER, Split, split_attributes
 
@@ -65,6 +65,7 @@ def publish(context: Context, folder: Path) -> list[str]:
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     try:
         surfaces = [surface for _, item in shown if (surface := surface_objects.surface_of(item)) is not None and surface.library is None]
+        surfaces += [skin for _, item in shown for _, _, skin in skin_objects.skins_of(item, is_any=True)]
         told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "surfaces": [surface.name for surface in surfaces], "jobs": jobs}
         said = run_script(_SCRIPT, [str(target), json.dumps(told)])
         outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]

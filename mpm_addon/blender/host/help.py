@@ -28,6 +28,7 @@ _SUBJECTS = (
     ("bpy.types.mpm_pg_display*", "manual/display"),
     ("bpy.types.mpm_pg_surface*", "manual/surfaces"),
     ("bpy.types.mpm_pg_shown_surface*", "manual/surfaces"),
+    ("bpy.types.mpm_pg_skin*", "manual/surfaces"),
     ("bpy.types.mpm_pg_*", "manual/objects"),
     ("bpy.ops.mpm.export*", "manual/interchange"),
     ("bpy.ops.mpm.publish*", "manual/interchange"),
@@ -37,6 +38,7 @@ _SUBJECTS = (
     ("bpy.ops.mpm.live*", "manual/preview"),
     ("bpy.ops.mpm.preview*", "manual/preview"),
     ("bpy.ops.mpm.surface*", "manual/surfaces"),
+    ("bpy.ops.mpm.skin*", "manual/surfaces"),
     ("bpy.ops.mpm.*", "manual/bake_panel"),
 )
 

@@ -26,7 +26,7 @@ from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
 from ..settings.listeners import PlaybackListeners
-from . import attributes, surface_objects
+from . import attributes, skin_objects, surface_objects
 
 OBJECT_NAME = "MPM Particles"
 MATERIAL_INDEX = attributes.MATERIAL_INDEX
@@ -72,6 +72,7 @@ def forget(item: BlenderObject) -> None:
     shown.status.pop(item.session_uid, None)
     shown.readers.pop(item.session_uid, None)
     shown.filled.pop(item.data.session_uid, None)
+    skin_objects.forget(item)
 
 
 def hold(item: BlenderObject, frame: int) -> None:
@@ -221,6 +222,7 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
         clear(mesh)
         if surface_objects.surface_of(item) is not None:
             surface_objects.clear(item.mpm.surface.object.data)
+        skin_objects.clear(item)
         return in_blender(error.message) if isinstance(error, MpmError) else str(error)
     return ""
 
@@ -233,21 +235,24 @@ def present(
     asked: Wanted,
     read: Callable[[], Mapping[str, NDArray[Any]]],
 ) -> None:
-    """Show the surface of a frame, if it has one, and the particles that the surface does not cover.
+    """Show the surface and the skins of a frame, if it has them, and the particles that these do not replace.
 
     Args:
         read: returns the particles; not called if all are covered. Raises CacheError or OSError.
     """
     scale_length, time = scene.unit_settings.scale_length, reader.cache.time
     moved = time.seconds_at(asked.frame) - time.seconds_at(asked.like)
-    covered = surface_objects.show(item, reader.cache, surface_objects.Wanted(asked.like, moved, asked.factor, scale_length))
-    if not covered or item.mpm.surface.has_points:
+    covered = set(surface_objects.show(item, reader.cache, surface_objects.Wanted(asked.like, moved, asked.factor, scale_length)))
+    if item.mpm.surface.has_points:
+        covered.clear()
+    covered.update(skin_objects.show(item, reader.cache, skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length)))
+    if not covered:
         fill(mesh, read(), scale_length)
-    elif set(range(len(reader.cache.manifest.get("emitters", ())))) <= set(covered):
+    elif set(range(len(reader.cache.manifest.get("emitters", ())))) <= covered:
         clear(mesh)
     else:
         arrays = read()
-        others = ~np.isin(arrays[surface_objects.EMITTER], covered)
+        others = ~np.isin(arrays[surface_objects.EMITTER], list(covered))
         fill(mesh, {name: values[others] for name, values in arrays.items()}, scale_length)
 
 
@@ -348,6 +353,7 @@ def _on_undo(scene: BlenderScene | None = None, _unused: Any = None) -> None:
     """Undo restores earlier meshes, perhaps with particles from before a bake, so the arrays in them are unknown."""
     runtime.of(Shown).filled.clear()
     surface_objects.forget_filled()
+    skin_objects.forget_filled()
     if scene is not None and not runtime.of(Suspension).depth:
         show(scene)
 

@@ -14,8 +14,9 @@ import numpy as np
 from ...core.errors import CacheError
 from ...core.particles import Moment
 from ...storage.cache import Cache
-from ...storage.surface_file import POSITION, Piece, Surface
-from ...storage.surfaces import surface_at, surface_path
+from ...storage.derived import derived_path
+from ...storage.surface_file import POSITION, Piece, Surface, surface_at
+from ...storage.take import SURFACE
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
@@ -148,7 +149,7 @@ def _forget(mesh: BlenderMesh) -> None:
 
 def _read(mesh: BlenderMesh, cache: Cache, moment: Moment) -> _Read | None:
     """The surface of a frame, if it was made; the last one is cached, because a shutter needs it many times. Raises CacheError."""
-    path, kept = surface_path(cache, moment), runtime.of(ShownSurfaces).read
+    path, kept = derived_path(cache, moment, SURFACE), runtime.of(ShownSurfaces).read
     try:
         status = path.stat()
     except OSError:

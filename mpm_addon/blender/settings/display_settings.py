@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
-from ...core.laws.finish import GRAINS, HIDDEN, POINTS, SPHERES, SURFACE
+from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderObject, Context
 from ..host.file_record import is_silent
 from ..host.runtime import OfSession, runtime
@@ -53,10 +53,16 @@ _MODES = {
     SPHERES: ("Spheres", "A sphere on each particle"),
     GRAINS: ("Grains", "Stones or flakes that rotate with the material (sand, gravel, snow)"),
     SURFACE: ("Surface", "A smooth mesh around the particles (liquids, jelly, dough)"),
+    MESH: ("Mesh", "The emitter's own mesh, with its UVs and materials, follows the particles (jelly, rubber, clay); see the Skin panel"),
     HIDDEN: ("Hidden", "Not shown"),
 }
-_VIEWPORT = {AUTOMATIC: ("Automatic", "Points, fastest to play back"), **_MODES}
+_VIEWPORT = {AUTOMATIC: ("Automatic", "Points, fastest to play back, or the mesh if renders show it"), **_MODES}
 _RENDER = {AUTOMATIC: ("Automatic", "Choose by material: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
+
+
+def shows_mesh(part: Any, *, is_render: bool) -> bool:
+    """Whether the emitter's own mesh is shown instead of its particles."""
+    return part.render == MESH if is_render else part.viewport == MESH or (part.viewport == AUTOMATIC and part.render == MESH)
 
 
 def has_range(coloring: str) -> bool:
@@ -98,6 +104,7 @@ PART_GROUP = property_group(
         "viewport": _mode("Viewport", "Display of these particles in the viewport", _VIEWPORT),
         "render": _mode("Render", "Display of these particles in renders", _RENDER),
         "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
+        "skin": PointerProperty(type=bpy.types.Object, name="Skin", description="Copy of the emitter's mesh that follows these particles"),
     },
     description="How the particles of one emitter are shown.",
 )

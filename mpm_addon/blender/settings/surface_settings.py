@@ -1,13 +1,18 @@
-"""The settings of surfaces: how they are made, on `Scene.mpm.surface`, and how an object shows them, on `Object.mpm.surface`."""
+"""The settings of derived data: how it is made, on `Scene.mpm.surface` and `Scene.mpm.skin`, and how an object shows its surface."""
 
+from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import PointerProperty
 
-from ...derived.settings import SurfaceSettings
+from ...core.errors import MpmError
+from ...derived.settings import SkinSettings, SurfaceSettings
+from ...storage.take import SURFACE
 from ..host.blender_types import BlenderScene
+from . import paths
 from .declarations import annotations_of, property_group, toggle, values_of
+from .display_settings import shows_mesh
 from .listeners import playback_changed
 
 MADE_GROUP = property_group(
@@ -19,6 +24,14 @@ MADE_GROUP = property_group(
         ),
     },
     description="How surfaces are made from cached frames.",
+)
+
+SKIN_GROUP = property_group(
+    "MPM_PG_skin",
+    {
+        "while_baking": toggle("Make While Baking", "Make the skin of each new frame during the bake, at low priority"),
+    },
+    description="How the meshes of emitters follow their particles.",
 )
 
 SHOWN_GROUP = property_group(
@@ -35,11 +48,29 @@ SHOWN_GROUP = property_group(
     description="How an object shows the surface of its particles.",
 )
 
-GROUPS = (MADE_GROUP, SHOWN_GROUP)
-OF_SCENE: dict[str, Any] = {"surface": PointerProperty(type=MADE_GROUP)}
+GROUPS = (MADE_GROUP, SKIN_GROUP, SHOWN_GROUP)
+OF_SCENE: dict[str, Any] = {"surface": PointerProperty(type=MADE_GROUP), "skin": PointerProperty(type=SKIN_GROUP)}
 OF_OBJECT: dict[str, Any] = {"surface": PointerProperty(type=SHOWN_GROUP)}
 
 
-def settings_of(scene: BlenderScene) -> SurfaceSettings:
-    """How a scene's surfaces are made. Raises SceneError if a value is out of range."""
-    return SurfaceSettings(**values_of(scene.mpm.surface, SurfaceSettings, scale_length=scene.unit_settings.scale_length))
+def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = None) -> SurfaceSettings | SkinSettings:
+    """How the derived data of a scene is made. Raises MpmError if a value is out of range, or no emitter is displayed as a mesh.
+
+    Args:
+        scene: the scene.
+        kind: what is made.
+        folder: the cache whose emitters count for skins; None for any.
+    """
+    if kind == SURFACE:
+        return SurfaceSettings(**values_of(scene.mpm.surface, SurfaceSettings, scale_length=scene.unit_settings.scale_length))
+    names = displayed_as_mesh(scene, folder)
+    if not names:
+        raise MpmError("no emitter is displayed as a mesh", "set Render to Mesh in the Display panel")
+    return SkinSettings(emitters=", ".join(names))
+
+
+def displayed_as_mesh(scene: BlenderScene, folder: Path | None) -> list[str]:
+    """The emitters that are displayed as meshes, where a cache is shown (None: any)."""
+    shown = [item for item in scene.objects if item.mpm.cache and folder in (None, paths.absolute(item.mpm.cache))]
+    parts = [part for item in shown for part in item.mpm.display.parts]
+    return list(dict.fromkeys(part.name for part in parts if any(shows_mesh(part, is_render=side) for side in (True, False))))

@@ -111,7 +111,7 @@ def closing(vertices: Floats, triangles: Integers) -> Closing:
     if _is_balanced(welded, len(vertices)):
         return is_closed
     starts, ends, counts = _rim(welded, len(vertices))
-    rims, apexes = np.unique(_components(starts, ends, len(vertices)), return_inverse=True)
+    rims, apexes = np.unique(components(starts, ends, len(vertices)), return_inverse=True)
     apexes = apexes.ravel()
     caps = np.column_stack([ends, starts, len(vertices) + apexes])
     shares = 0.5 / np.bincount(apexes, minlength=len(rims))
@@ -190,7 +190,16 @@ def _rim(triangles: Integers, vertex_count: int) -> tuple[Integers, Integers, In
     return np.where(surplus > 0, low, high), np.where(surplus > 0, high, low), np.abs(surplus)
 
 
-def _components(starts: Integers, ends: Integers, vertex_count: int) -> Integers:
+def loose_parts(vertices: Floats, triangles: Integers) -> Integers:
+    """For each vertex, a number common to all vertices connected to it by triangles or at the same position, shape (n,)."""
+    welded = _first_at_same_place(vertices)
+    starts, ends = _directed_edges(welded[triangles])
+    label = np.arange(len(vertices))
+    label[starts] = components(starts, ends, len(vertices))
+    return label[welded]
+
+
+def components(starts: Integers, ends: Integers, vertex_count: int) -> Integers:
     """For each edge, a number common to all edges connected to it, shape (m,)."""
     label = np.arange(vertex_count)
     while True:

@@ -8,7 +8,7 @@ from ..parameters import parameter
 
 Color = tuple[float, float, float, float]
 
-POINTS, SPHERES, GRAINS, SURFACE, HIDDEN = "points", "spheres", "grains", "surface", "hidden"
+POINTS, SPHERES, GRAINS, SURFACE, MESH, HIDDEN = "points", "spheres", "grains", "surface", "mesh", "hidden"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Surfaces in the formats of other programs. To add one, write its function and add it to `SURFACE_EXPORTERS`."""
+"""Surfaces and skins in the formats of other programs. To add one, write its function and add it to `SURFACE_EXPORTERS`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import CacheError
+from ...core.geometry.shapes.mesh import Mesh
 from ...core.particles import Moment
 from ..cache import Cache
 from ..installation import require
-from ..surface_file import POSITION, Piece
-from ..surfaces import surface_at
+from ..scene_file import read_scene
+from ..skin_file import skin_at
+from ..surface_file import POSITION, Piece, surface_at
+from ..take import SCENE, SKIN, SURFACE
 from .names import plain_names
 
 
@@ -23,9 +26,10 @@ def export_surfaces(
     output: Path,
     write: Callable[[Path, Callable[[IO[bytes]], None]], None],
     *,
+    kind: str = SURFACE,
     is_split: bool = False,
 ) -> Iterator[Path]:
-    """Export the surfaces of frames, yielding each file once it is written.
+    """Export the surfaces or skins of frames, yielding each file once it is written.
 
     Args:
         cache: the cache.
@@ -33,27 +37,47 @@ def export_surfaces(
         format_name: a key of `SURFACE_EXPORTERS`.
         output: a folder for frame_000001.ply and so on; or, for a single frame, a file whose name ends in the format's suffix.
         write: writes a file, given its path and a function that fills it.
+        kind: SURFACE or SKIN.
         is_split: whether to write one file for each mesh, frame_000001_NAME.ply.
 
     Raises:
-        CacheError: a frame has no surface, it is damaged, or `output` cannot be written.
+        CacheError: a frame has none, it is damaged, or `output` cannot be written.
     """
     if format_name not in SURFACE_EXPORTERS:
         known = " or ".join(sorted(SURFACE_EXPORTERS))
-        raise CacheError(f"surfaces cannot be written as {format_name}", f"use {known}", subject=str(output))
+        raise CacheError(f"{kind}s cannot be written as {format_name}", f"use {known}", subject=str(output))
     numbers, suffix = list(numbers), f".{format_name}"
     is_file = output.suffix.lower() == suffix and not output.is_dir()
     if is_file and (len(numbers) != 1 or is_split):
         raise CacheError("one file cannot hold several", "use a folder, or one frame (--frames N) without --split", subject=str(output))
+    pieces_at = _skin_reader(cache) if kind == SKIN else lambda moment: surface_at(cache, moment).pieces
     for number in numbers:
         try:
-            pieces = surface_at(cache, Moment(number)).pieces
+            pieces = pieces_at(Moment(number))
         except FileNotFoundError:
-            raise CacheError(f"frame {number} has no surface", "derive it first", subject=str(cache.folder)) from None
+            raise CacheError(f"frame {number} has no {kind}", "derive it first", subject=str(cache.folder)) from None
         for name, chosen in _files(pieces, is_split=is_split).items():
             path = output if is_file else output / f"frame_{number:06d}{'_' if name else ''}{name}{suffix}"
             write(path, lambda file, chosen=chosen: SURFACE_EXPORTERS[format_name](chosen, file))
             yield path
+
+
+def _skin_reader(cache: Cache) -> Callable[[Moment], Sequence[Piece]]:
+    """Returns the skin of a frame as meshes: the triangles are those of the scene. Raises CacheError or SceneError."""
+    emitters = read_scene(cache.takes[-1].folder / SCENE).emitters
+
+    def pieces_at(moment: Moment) -> Sequence[Piece]:
+        origin, pieces = skin_at(cache, moment)
+        found = []
+        for number, piece in zip(origin.emitters, pieces, strict=True):
+            shape = emitters[number].shape if 0 <= number < len(emitters) else None
+            if len(piece.position) and (not isinstance(shape, Mesh) or len(shape.vertices) != len(piece.position)):
+                raise CacheError(f"frame {moment.number} has a skin of another mesh", "derive it again", subject=str(cache.folder))
+            if isinstance(shape, Mesh) and len(piece.position):
+                found.append(Piece(piece.name, shape.triangles.astype(np.int32), piece.arrays))
+        return found
+
+    return pieces_at
 
 
 def _files(pieces: Sequence[Piece], *, is_split: bool) -> Mapping[str, Sequence[Piece]]:

@@ -3,6 +3,7 @@
 from ...host.registrar import Registrar
 from . import (
     bake_panels,
+    derived_panels,
     display_panels,
     emission_panels,
     force_panels,
@@ -12,7 +13,6 @@ from . import (
     object_lists,
     object_panels,
     scene_panels,
-    surface_panels,
 )
 
 CLASSES: tuple[type, ...] = (
@@ -23,7 +23,7 @@ CLASSES: tuple[type, ...] = (
     *bake_panels.CLASSES,
     *live_panels.CLASSES,
     *display_panels.CLASSES,
-    *surface_panels.CLASSES,
+    *derived_panels.CLASSES,
     *notice_panels.CLASSES,
     *scene_panels.CLASSES,
     *force_panels.CLASSES,

@@ -1,0 +1,294 @@
+"""The processes that make derived data: started for one cache, followed, stopped; and their results in the file. One of each kind."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import bpy
+
+from ...core.errors import CacheError, Cancelled, MpmError
+from ...core.messages import NOTHING, Action, Message, message_of
+from ...storage import open_cache
+from ...storage.derived import derived_folder, remove_derived
+from ...storage.take import KINDS, SKIN, SURFACE
+from .. import display
+from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.redrawing import redraw
+from ..host.runtime import OfFile, runtime
+from ..host.wording import in_blender
+from ..playback import particle_objects, surface_objects
+from ..settings import paths
+from ..settings.surface_settings import settings_of
+from . import skinning
+from .running import Running
+from .worker import Event, Worker, derive_command, ending
+
+_POLL_SECONDS = 0.05
+_TIMER_SECONDS = 0.25
+
+
+@dataclass
+class DerivedTroubles(OfFile):
+    """What went wrong with the last derived data of each cache, by kind."""
+
+    by_folder: dict[tuple[str, Path], Message] = field(default_factory=dict)
+
+
+class DerivedSession:
+    """One run of a process.
+
+    Attributes:
+        kind: what it makes, one of `take.KINDS`.
+        folder: the cache.
+        follows: whether it also processes the frames that a running bake adds.
+        done, total: finished frames, of all cached ones.
+        seconds_left: the expected remaining time [s]; None while unknown.
+        size: the expected bytes of the files that were missing at the start; None while unknown.
+    """
+
+    def __init__(self, scene: BlenderScene, cache: str, *, kind: str = SURFACE, follows: bool = False) -> None:
+        """Start the process. Raises MpmError."""
+        self.kind, self.folder = kind, paths.absolute(cache)
+        self.follows = follows
+        opened, settings = open_cache(self.folder), settings_of(scene, kind, self.folder)
+        runtime.of(DerivedTroubles).by_folder.pop((kind, self.folder), None)
+        if kind == SKIN:
+            for item in showing(scene, self.folder):
+                skinning.add(scene, item, is_fresh=not follows)
+        self.done, self.total = 0, len(opened.frames)
+        self.seconds_left: float | None = None
+        self.size: float | None = None
+        self._scene_number = scene.session_uid
+        self._outcome: Event | None = None
+        self.is_finished = False
+        # a request to stop through a file would stop a bake of this cache; signals do as well
+        command = derive_command(self.folder, settings, kind=kind, follows=follows)
+        self._worker = Worker(command, derived_folder(opened.takes[-1].folder, kind), is_gentle=follows)
+
+    @property
+    def scene(self) -> BlenderScene | None:
+        """The scene; None if it was removed."""
+        return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_number), None)
+
+    def cancel(self) -> None:
+        """Ask the process to stop; finished frames are kept."""
+        self._worker.cancel()
+
+    def poll(self) -> list[Event]:
+        """Process and return the events since the last call. Never waits."""
+        if self.is_finished:
+            return []
+        status = self._worker.exit_status
+        events = self._worker.events()
+        for event in events:
+            self._take(event)
+        if status is not None:
+            self._finish(status)
+        return events
+
+    def _take(self, event: Event) -> None:
+        kind = event["event"]
+        if kind in ("done", "cancelled", "error"):
+            self._outcome = event
+        if kind in ("start", "frame"):
+            self.done, self.total = event["done"], event["total"]
+            self.seconds_left, self.size = event.get("eta_seconds"), event["bytes"] if kind == "start" else self.size
+        scene = self.scene
+        if kind == "frame" and scene is not None:
+            show_in(scene, self.folder, kind=self.kind, frame=event["frame"])
+
+    def _finish(self, status: int) -> None:
+        outcome = self._outcome
+        if outcome is None and self._worker.is_cancelled:
+            outcome = {"event": "cancelled", **Message("canceled: the finished frames are kept", (Action.DERIVE,)).fields()}
+        elif outcome is None:
+            words = self._worker.complaint() or "no message"
+            outcome = {"event": "error", **Message(f"The {self.kind} process {ending(status)}: {words}").fields()}
+        self._outcome, self.is_finished = outcome, True
+        if outcome["event"] == "error":
+            runtime.of(DerivedTroubles).by_folder[self.kind, self.folder] = message_of(outcome)
+        scene = self.scene
+        if scene is not None and self.done:
+            show_in(scene, self.folder, kind=self.kind)
+        self.close()
+
+    def raise_outcome(self) -> None:
+        """Raises Cancelled or MpmError with the process's message if it did not finish."""
+        outcome = self._outcome or {"event": "cancelled", **Message("canceled").fields()}
+        if outcome["event"] != "done":
+            raise (Cancelled if outcome["event"] == "cancelled" else MpmError).of(message_of(outcome))
+
+    def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
+        """Wait for the process. Raises as `raise_outcome`."""
+        try:
+            while not self.is_finished:
+                for event in self.poll():
+                    if on_event is not None:
+                        on_event(event)
+                time.sleep(_POLL_SECONDS)
+        finally:
+            self.close()
+        self.raise_outcome()
+
+    def close(self) -> None:
+        """End the process and delete its temporary files. May be called twice."""
+        self._worker.close()
+
+
+class RunningSurface(Running[DerivedSession]):
+    """The running process that makes surfaces, if any."""
+
+
+class RunningSkin(Running[DerivedSession]):
+    """The running process that makes skins, if any."""
+
+
+_RUNNING: Mapping[str, type[Running[DerivedSession]]] = {SURFACE: RunningSurface, SKIN: RunningSkin}
+
+
+def current(kind: str = SURFACE) -> DerivedSession | None:
+    """The running process of this Blender that makes one kind."""
+    return _RUNNING[kind].current()
+
+
+def _following() -> list[DerivedSession]:
+    """The running processes that follow a bake."""
+    return [running for kind in KINDS if (running := current(kind)) is not None and running.follows]
+
+
+def start(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> DerivedSession:
+    """Start making the derived data of a scene's cache. Raises MpmError if a process is already running or nothing is cached."""
+    running = current(kind)
+    if running is not None and not running.is_finished:
+        raise MpmError(f"A {kind} is being made", "wait until it finishes or stop it")
+    return _RUNNING[kind].start(DerivedSession(scene, paths.cache_path(scene, cache=cache), kind=kind))
+
+
+def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
+    """Start making the derived data of a running bake, if its scene wants it and no other of this kind is being made.
+
+    In the interface, a timer polls the process, even after the bake has ended; otherwise `finish` waits for it. The panel shows errors.
+
+    Returns:
+        Whether a start was attempted; a bake calls this until then and not afterwards, so that a stopped process is not started again.
+    """
+    if scene is None or not getattr(scene.mpm, kind).while_baking or current(kind) is not None:
+        return False
+    try:
+        _RUNNING[kind].start(DerivedSession(scene, cache, kind=kind, follows=True))
+    except MpmError as error:
+        runtime.of(DerivedTroubles).by_folder[kind, paths.absolute(cache)] = error.message
+        return True
+    if not bpy.app.background:
+        bpy.app.timers.register(step, first_interval=_TIMER_SECONDS)
+    return True
+
+
+def step() -> float | None:
+    """Poll the processes that were started by `follow`. A timer calls it until they have ended."""
+    for running in _following():
+        if running.poll() or running.is_finished:
+            redraw(bpy.context.window_manager)
+        if running.is_finished:
+            end(running.kind)
+    return _TIMER_SECONDS if _following() else None
+
+
+def _following_bake(folder: Path) -> list[DerivedSession]:
+    """The running processes that follow the bake into a folder."""
+    return [running for running in _following() if running.folder == folder]
+
+
+def finish(folder: Path) -> list[str]:
+    """Wait for the processes that follow the bake into a folder. Returns what went wrong, as lines to report."""
+    told = []
+    for running in _following_bake(folder):
+        try:
+            running.wait()
+        except MpmError as error:
+            told.append(in_blender(error.message.within(f"The {running.kind} was not made")))
+        finally:
+            end(running.kind)
+    return told
+
+
+def abandon(folder: Path) -> None:
+    """End the processes that follow the bake into a folder; finished frames are kept."""
+    for running in _following_bake(folder):
+        end(running.kind)
+
+
+def make(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "", on_event: Callable[[Event], None] | None = None) -> None:
+    """Make the derived data of a scene's cache and wait. Raises Cancelled or MpmError."""
+    session = start(scene, kind=kind, cache=cache)
+    try:
+        session.wait(on_event)
+    finally:
+        end(kind)
+
+
+def cancel(kind: str = SURFACE) -> None:
+    """Ask the running process of a kind, if any, to stop."""
+    if (running := current(kind)) is not None:
+        running.cancel()
+
+
+def end(kind: str = SURFACE) -> None:
+    """Stop and discard the running process of a kind, if any."""
+    _RUNNING[kind].end()
+    if not _following() and bpy.app.timers.is_registered(step):
+        bpy.app.timers.unregister(step)
+
+
+def end_all() -> None:
+    """Stop and discard all running processes."""
+    for kind in KINDS:
+        end(kind)
+
+
+def trouble(folder: Path, kind: str = SURFACE) -> Message:
+    """What went wrong with the last derived data of a cache; "" if nothing."""
+    return runtime.of(DerivedTroubles).by_folder.get((kind, folder), NOTHING)
+
+
+def delete(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> int:
+    """Delete the derived data of a scene's cache and the objects that show it; returns how many files. Raises CacheError."""
+    running, folder = current(kind), paths.absolute(paths.cache_path(scene, cache=cache))
+    if running is not None and running.folder == folder and not running.is_finished:
+        raise CacheError(f"its {kind} is being made", "stop it first", subject=str(folder))
+    count = remove_derived(open_cache(folder), kind)
+    runtime.of(DerivedTroubles).by_folder.pop((kind, folder), None)
+    for item in showing(scene, folder):
+        if kind == SURFACE:
+            surface_objects.remove(item)
+        else:
+            skinning.remove(item)
+    particle_objects.show(scene)
+    return count
+
+
+def show_in(scene: BlenderScene, folder: Path, *, kind: str = SURFACE, frame: int | None = None) -> None:
+    """Update the objects that show the derived data of a cache, and add missing ones that show surfaces.
+
+    Args:
+        scene: the scene.
+        folder: the cache.
+        kind: what was made.
+        frame: the frame that was just made; only objects that show it are updated. None updates all.
+    """
+    is_new = False
+    for item in showing(scene, folder) if kind == SURFACE else ():
+        known = surface_objects.surface_of(item)
+        if known is None or not known.users_collection:
+            surface_objects.add(item)
+            display.rebuild(item)
+            is_new = True
+    if is_new or frame in (None, scene.frame_current):
+        particle_objects.show(scene)
+
+
+def showing(scene: BlenderScene, folder: Path) -> list[BlenderObject]:
+    """The objects of the file that show a cache."""
+    items = particle_objects.result_objects(scene)
+    return [item for item in items if item.library is None and paths.absolute(item.mpm.cache) == folder]

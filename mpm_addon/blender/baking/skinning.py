@@ -1,0 +1,105 @@
+"""The objects that show skins: copies of the emitters' evaluated meshes, beside the particles."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core.errors import MpmError
+from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Depsgraph
+from ..host.meshes import matrix_array
+from ..host.modifiers import render_modifiers
+from ..playback import skin_objects
+from ..playback.particle_objects import suspended
+from ..reading.extract import frame_kept, scene_time
+from ..settings.display_settings import shows_mesh
+
+
+def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
+    """Add the objects that show the meshes of a particle object's emitters, as its children, where they are missing.
+
+    Args:
+        scene: the scene, which must be the one in the window.
+        item: the particle object.
+        is_fresh: whether to copy meshes again that are there but have another number of vertices. Materials that the artist
+            assigned to a copy are lost with it.
+
+    Raises:
+        MpmError: an emitter has no object in the scene, or another scene is shown.
+    """
+    parts = [part for part in item.mpm.display.parts if any(shows_mesh(part, is_render=side) for side in (True, False))]
+    missing = [part for part in parts if is_fresh or skin_objects.skin_of(item, part) is None]
+    if not missing:
+        return
+    if bpy.context.scene != scene:
+        raise MpmError(f'Scene "{scene.name}" is not shown in the window', "switch to it")
+    sources = [(part, _emitter(scene, part.name)) for part in missing]
+    with suspended(), frame_kept(scene, scene_time(scene).frame_start), _modifiers_of(scene):
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        for part, source in sources:
+            _add(item, part, source, depsgraph)
+
+
+def _emitter(scene: BlenderScene, name: str) -> BlenderObject:
+    found = next((item for item in scene.objects if name in (item.name, item.name_full)), None)
+    if found is None:
+        raise MpmError("it is not in the scene, so there is no mesh to show", "choose another display", subject=f'Emitter "{name}"')
+    return found
+
+
+def _modifiers_of(scene: BlenderScene) -> AbstractContextManager[None]:
+    """Render or viewport modifiers, as the bake uses them."""
+    return render_modifiers(bpy.context.evaluated_depsgraph_get()) if scene.mpm.use_render_modifiers else nullcontext()
+
+
+def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsgraph) -> None:
+    evaluated, known = source.evaluated_get(depsgraph), skin_objects.skin_of(item, part)
+    if not evaluated.is_evaluated:
+        if known is not None:
+            return
+        raise MpmError(
+            "it is disabled in viewports, so its mesh cannot be copied", "enable it to make the skin", subject=f'Emitter "{source.name}"'
+        )
+    mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
+    mesh.name = f"{source.name} Skin"
+    if np.linalg.det(matrix_array(source.matrix_world)[:3, :3]) < 0.0:
+        mesh.flip_normals()
+    if known is not None and len(known.data.vertices) == len(mesh.vertices):
+        bpy.data.meshes.remove(mesh)
+        return
+    if known is not None:
+        before, known.data = known.data, mesh
+        if not before.users:
+            bpy.data.meshes.remove(before)
+        return
+    part.skin = _object(item, source, mesh, part)
+
+
+def _object(item: BlenderObject, source: BlenderObject, mesh: BlenderMesh, part: Any) -> BlenderObject:
+    shown = bpy.data.objects.new(mesh.name, mesh)
+    shown.parent = item
+    for collection in item.users_collection:
+        collection.objects.link(shown)
+    if not any(slot.material for slot in source.material_slots) and not len(mesh.materials):
+        mesh.materials.append(part.material)
+    for slot, own in zip(shown.material_slots, source.material_slots, strict=False):
+        if own.link == "OBJECT":
+            slot.link, slot.material = "OBJECT", own.material
+    for group in source.vertex_groups:
+        if group.name not in shown.vertex_groups:
+            shown.vertex_groups.new(name=group.name)
+    shown.hide_viewport, shown.hide_render = (not shows_mesh(part, is_render=side) for side in (False, True))
+    return shown
+
+
+def remove(item: BlenderObject) -> None:
+    """Remove the objects that show the meshes of a particle object's emitters, and the copies of their meshes."""
+    for part in item.mpm.display.parts:
+        shown = skin_objects.skin_of(item, part)
+        part.skin = None
+        if shown is not None:
+            mesh = shown.data
+            bpy.data.objects.remove(shown)
+            if not mesh.users:
+                bpy.data.meshes.remove(mesh)

@@ -1,0 +1,217 @@
+"""Shows the skins of a cache: writes where the vertices of meshes are, at every frame change. Reads only cache files.
+
+The meshes are copies of those of the emitters, with their UVs and materials; nothing but `position` and `velocity` is written. Where there
+is no skin, all vertices lie at one point, so that nothing is seen and nothing of the mesh is lost.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import CacheError
+from ...core.interpolation import between
+from ...core.particles import Frame, FrameStatistics, Moment
+from ...storage.cache import Cache
+from ...storage.derived import derived_path
+from ...storage.retiming import SAME
+from ...storage.skin_file import POSITION, VELOCITY, Skin, skin_at
+from ...storage.take import SKIN
+from ..host.blender_types import BlenderMesh, BlenderObject
+from ..host.runtime import OfFile, runtime
+from ..host.wording import in_blender
+from ..settings.display_settings import shows_mesh
+from . import attributes
+
+Arrays = Mapping[str, NDArray[Any]]
+_NO_STATISTICS = FrameStatistics(0, 0, 0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0)
+
+
+class _Around(NamedTuple):
+    """The skin of the frame that is shown first, then those of the frames around a moment; their files' paths and stamps."""
+
+    skins: list[Skin]
+    stamps: tuple[Any, ...] = ()
+
+
+class Wanted(NamedTuple):
+    """What skins show.
+
+    Attributes:
+        frame: the fractional frame.
+        like: the frame whose skin is shown there.
+        factor: factor on the velocities.
+        scale_length: meters per Blender unit.
+    """
+
+    frame: float
+    like: int
+    factor: np.float32
+    scale_length: float
+
+
+@dataclass
+class ShownSkins(OfFile):
+    """What skins show.
+
+    Attributes:
+        read: the last skins of each particle object, by session UID: path -> the file's stamp, and the skin.
+        filled: what is in each mesh, by session UID; nothing for an empty one.
+        status: messages, by the session UIDs of the particle objects.
+    """
+
+    read: dict[int, dict[Path, tuple[tuple[int, int], Skin]]] = field(default_factory=dict)
+    filled: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    status: dict[int, str] = field(default_factory=dict)
+
+
+def status(item: BlenderObject) -> str:
+    """The panel's message about the skins of a particle object at the current frame; "" if there is none."""
+    return runtime.of(ShownSkins).status.get(item.session_uid, "")
+
+
+def skin_of(item: BlenderObject, part: Any) -> BlenderObject | None:
+    """The object that shows the mesh of an emitter; None if there is none, or only that of the object that `item` was copied from."""
+    shown = part.skin
+    if shown is None or not isinstance(shown.data, bpy.types.Mesh) or not shown.users_collection:
+        return None
+    return shown if shown.parent in (None, item) else None
+
+
+def skins_of(item: BlenderObject, *, is_any: bool = False) -> Iterator[tuple[int, Any, BlenderObject]]:
+    """The emitters of a particle object that are displayed as meshes: number, display, and the object that shows the mesh.
+
+    Args:
+        is_any: also those that have such an object and are displayed in another way.
+    """
+    for number, part in enumerate(item.mpm.display.parts):
+        shown = skin_of(item, part)
+        if shown is not None and (is_any or shows_mesh(part, is_render=True) or shows_mesh(part, is_render=False)):
+            yield number, part, shown
+
+
+def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
+    """Fill the skins of a particle object.
+
+    Returns:
+        The emitters whose particles are shown nowhere, because their mesh is, in the viewport and in renders.
+    """
+    told = runtime.of(ShownSkins).status
+    told.pop(item.session_uid, None)
+    shown = list(skins_of(item))
+    if not shown:
+        return ()
+    try:
+        around = _around(item, cache, wanted)
+    except CacheError as error:
+        told[item.session_uid] = in_blender(error.message)
+        around = _Around([])
+    covered = []
+    for number, part, skin in shown:
+        arrays = _arrays(around.skins, number, cache, wanted)
+        count = 0 if arrays is None else len(arrays[POSITION])
+        if count and count != len(skin.data.vertices):
+            vertices = len(skin.data.vertices)
+            told[item.session_uid] = (
+                f'The mesh of "{part.name}" has {vertices} vertices, but it was baked with {count}; make the skin again'
+            )
+            arrays = None
+        _fill(skin.data, arrays if count else None, wanted, (around, number))
+        if arrays is not None and shows_mesh(part, is_render=True) and shows_mesh(part, is_render=False):
+            covered.append(number)
+    return tuple(covered)
+
+
+def clear(item: BlenderObject) -> None:
+    """Show no skins."""
+    for _number, _part, skin in skins_of(item):
+        _collapse(skin.data)
+
+
+def forget(item: BlenderObject) -> None:
+    """Discard what was read for an object that is about to be removed."""
+    runtime.of(ShownSkins).read.pop(item.session_uid, None)
+    runtime.of(ShownSkins).status.pop(item.session_uid, None)
+
+
+def forget_filled() -> None:
+    """Undo has restored earlier meshes, so what is in them is unknown."""
+    runtime.of(ShownSkins).filled.clear()
+
+
+def _around(item: BlenderObject, cache: Cache, wanted: Wanted) -> _Around:
+    """The skin of the frame that is shown, and, if the moment is between two, of these; none if that is missing. Raises CacheError."""
+    kept = runtime.of(ShownSkins).read.get(item.session_uid, {})
+    whole = int(np.floor(wanted.frame + SAME))
+    numbers = [wanted.like] if abs(wanted.frame - wanted.like) < SAME else [wanted.like, whole, whole + 1]
+    found: dict[Path, tuple[tuple[int, int], Skin]] = {}
+    skins = []
+    for number in numbers:
+        path = derived_path(cache, Moment(number), SKIN)
+        try:
+            stamp = (path.stat().st_mtime_ns, path.stat().st_size)
+            last = kept.get(path)
+            found[path] = last if last is not None and last[0] == stamp else (stamp, skin_at(cache, Moment(number)))
+        except OSError:
+            if number == wanted.like:
+                break
+            continue
+        skins.append(found[path][1])
+    runtime.of(ShownSkins).read[item.session_uid] = found
+    return _Around(skins, tuple((path, stamp) for path, (stamp, _skin) in found.items()))
+
+
+def _arrays(around: list[Skin], number: int, cache: Cache, wanted: Wanted) -> Arrays | None:
+    """The vertices of an emitter's mesh at a fractional frame; None if the skin does not cover it."""
+    if not around or number not in around[0].origin.emitters:
+        return None
+    states = [_state(skin, number, cache) for skin in around if number in skin.origin.emitters]
+    shown = states[0]
+    if len(states) == 1 and abs(wanted.frame - wanted.like) < SAME:
+        return shown.arrays
+    first, second = (states[1], states[-1]) if len(states) > 1 else (shown, shown)
+    return between(first, second, cache.time.seconds_at(wanted.frame), like=shown)
+
+
+def _state(skin: Skin, number: int, cache: Cache) -> Frame:
+    """The vertices of an emitter's mesh as particles, which can be interpolated."""
+    piece, moment = skin.pieces[skin.origin.emitters.index(number)], skin.origin.moment
+    arrays = {**piece.arrays, "id": np.arange(len(piece.position), dtype=np.int32)}
+    return Frame(moment.number, cache.time.seconds_at(moment.frame), arrays, _NO_STATISTICS)
+
+
+def _fill(mesh: BlenderMesh, arrays: Arrays | None, wanted: Wanted, source: tuple[_Around, int]) -> None:
+    if arrays is None:
+        _collapse(mesh)
+        return
+    filled, key = runtime.of(ShownSkins).filled, (source[0].stamps, source[1], wanted)
+    if filled.get(mesh.session_uid) == key:
+        return
+    for name in (POSITION, VELOCITY):
+        if name in arrays:
+            values = arrays[name] * wanted.factor if name == VELOCITY and wanted.factor != 1.0 else arrays[name]
+            attributes.store(mesh, name, values, attributes.in_blender_units(name, values, wanted.scale_length))
+    _touch(mesh)
+    filled[mesh.session_uid] = key
+
+
+def _collapse(mesh: BlenderMesh) -> None:
+    """Move all vertices to one point."""
+    filled = runtime.of(ShownSkins).filled
+    if filled.get(mesh.session_uid) == () or not len(mesh.vertices):
+        return
+    zero = np.zeros((len(mesh.vertices), 3), np.float32)
+    for name in (POSITION, VELOCITY):
+        attributes.store(mesh, name, zero, zero.ravel())
+    _touch(mesh)
+    filled[mesh.session_uid] = ()
+
+
+def _touch(mesh: BlenderMesh) -> None:
+    # the bounding box and normals are cached, and invalidated only when a vertex is moved through the API
+    mesh.vertices[0].co = mesh.vertices[0].co
+    mesh.update_tag()

@@ -1,0 +1,115 @@
+"""The nearest points of other points, in plain numpy: points are sorted into cells, and a few cells around each query are searched."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Factor from one search to the next, of what has not been found.
+_GROWTH = 1.7
+# Distances that are computed at once.
+_PIECE = 60_000
+_LARGEST_CELL_NUMBER = 1 << 20
+
+
+class Found(NamedTuple):
+    """The nearest points of each query, in order of their numbers: these and their squared distances [m^2], both (q, k)."""
+
+    number: Integers
+    squared: Floats
+
+
+def nearest(points: Floats, queries: Floats, count: int, reach: float) -> Found:
+    """The `count` nearest points of each query, or all points if they are fewer.
+
+    Args:
+        points: [m], shape (p, 3), at least one.
+        queries: [m], shape (q, 3).
+        count: how many.
+        reach: a distance within which most queries have that many [m]; others are searched again, farther away.
+    """
+    count = min(count, len(points))
+    found = Found(np.zeros((len(queries), count), np.int64), np.full((len(queries), count), np.inf))
+    low = np.minimum(points.min(axis=0), queries.min(axis=0)) if len(queries) else points.min(axis=0)
+    high = np.maximum(points.max(axis=0), queries.max(axis=0)) if len(queries) else low
+    extent = float((high - low).max())
+    # a cell number of each axis has to fit into a third of a key
+    edge = max(reach, extent / (_LARGEST_CELL_NUMBER - 4), 1e-300)
+    waiting = np.arange(len(queries))
+    while len(waiting):
+        table = _Table(points, low, edge)
+        is_last = edge >= extent
+        for some, number, squared in table.search(queries, waiting, count):
+            found.number[some], found.squared[some] = number, squared
+        is_sure = found.squared[waiting].max(axis=1) <= edge * edge
+        waiting = waiting[~is_sure] if not is_last else waiting[:0]
+        edge *= _GROWTH
+    return found
+
+
+class _Table:
+    """Points sorted by cells of one edge."""
+
+    def __init__(self, points: Floats, low: Floats, edge: float) -> None:
+        self._low, self._edge = low, edge
+        keys = self._key(self._cells(points))
+        order = np.argsort(keys, kind="stable")
+        self._order, self._keys = order, keys[order]
+        self._columns = np.ascontiguousarray(points[order].T)
+
+    def search(self, queries: Floats, chosen: Integers, count: int) -> "list[tuple[Integers, Integers, Floats]]":
+        """The nearest points of some queries among the 27 cells around each: parts of `chosen`, with what was found for each."""
+        cells = self._cells(queries[chosen])
+        keys = self._key(cells)
+        order = np.argsort(keys, kind="stable")
+        chosen, cells = chosen[order], cells[order]
+        # cells of one column are neighbors in the order of keys
+        columns = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+        middle = [self._key(cells + np.array([dx, dy, 0])) for dx, dy in columns]
+        starts = np.stack([np.searchsorted(self._keys, key - 1, "left") for key in middle], axis=1)
+        ends = np.stack([np.searchsorted(self._keys, key + 1, "right") for key in middle], axis=1)
+        total = np.cumsum((ends - starts).sum(axis=1))
+        pieces = []
+        first = 0
+        while first < len(chosen):
+            done = total[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(total, done + _PIECE, "right")))
+            part = slice(first, last)
+            pieces.append((chosen[part], *self._among(queries[chosen[part]], starts[part], ends[part], count)))
+            first = last
+        return pieces
+
+    def _among(self, queries: Floats, starts: Integers, ends: Integers, count: int) -> tuple[Integers, Floats]:
+        """The nearest of the points between the starts and ends (q, 9) of each query; numbers 0 at infinity where they are too few."""
+        lengths = ends - starts
+        counts = lengths.sum(axis=1)
+        width = max(int(counts.max(initial=0)), count)
+        # the candidates of each query, one row after another
+        flat = lengths.ravel()
+        before = np.cumsum(flat) - flat
+        candidate = np.arange(int(counts.sum()))
+        place = candidate + np.repeat(starts.ravel() - before, flat)
+        cell = candidate + np.repeat(np.arange(len(queries)) * width - before[::9], counts)
+        distance = np.zeros(len(candidate))
+        for points, query in zip(self._columns, queries.T, strict=True):
+            distance += (points[place] - np.repeat(query, counts)) ** 2
+        squared = np.full(len(queries) * width, np.inf)
+        number = np.zeros(len(queries) * width, np.int64)
+        squared[cell], number[cell] = distance, self._order[place]
+        squared, number = squared.reshape(-1, width), number.reshape(-1, width)
+        if count < width:
+            best = np.argpartition(squared, count - 1, axis=1)[:, :count]
+            squared, number = np.take_along_axis(squared, best, axis=1), np.take_along_axis(number, best, axis=1)
+        order = np.argsort(number, axis=1)
+        return np.take_along_axis(number, order, axis=1), np.take_along_axis(squared, order, axis=1)
+
+    def _cells(self, points: Floats) -> Integers:
+        # two more cells on each side, so that neighbors have keys too
+        return np.floor((points - self._low) / self._edge).astype(np.int64) + 2
+
+    @staticmethod
+    def _key(cells: Integers) -> Integers:
+        return (cells[:, 0] << 42) | (cells[:, 1] << 21) | cells[:, 2]

@@ -1,0 +1,225 @@
+"""Skins as a product: the meshes of emitters follow their particles, frame by frame."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.emission.schedule import frame_of_once
+from ..core.errors import CacheError, SceneError
+from ..core.geometry.motion import pose_at, vertices_at
+from ..core.geometry.shapes.mesh import Mesh
+from ..core.messages import Action
+from ..core.parameters import suggestion
+from ..core.particles import Frame, Moment
+from ..core.scene.description import Emitter, Scene
+from ..storage import read_scene
+from ..storage.cache import Cache
+from ..storage.container import Written
+from ..storage.derived import Origin
+from ..storage.skin_file import POSITION, VELOCITY, Skin, SkinPiece, write_skin
+from ..storage.take import SCENE, SKIN
+from .binding import Binding, Floats, Integers, bind, unbound
+from .loose_parts import NOWHERE, matter_of
+from .product import Forecast, Made, Make
+from .settings import SkinSettings
+
+# Bytes of a vertex in a file.
+_BYTES = 12.5
+
+
+class Births(NamedTuple):
+    """Of every particle, by id: the number of its emitter (n,), and where it was emitted [m] (n, 3)."""
+
+    emitter: NDArray[np.int32]
+    rest: NDArray[np.float32]
+
+
+class SkinProduct:
+    """The skins of a cache; see `Product`."""
+
+    kind = SKIN
+    remedy = "free disk space or choose fewer frames"
+
+    def __init__(self, cache: Cache, settings: SkinSettings) -> None:
+        """Read the scene. Raises MpmError if one of the chosen emitters has no mesh that can follow."""
+        self._cache = cache
+        scene = read_scene(cache.takes[-1].folder / SCENE)
+        if scene.solver.dimension != 3:
+            raise CacheError("has two dimensions, so no mesh can follow", "derive from a three-dimensional one", subject=str(cache.folder))
+        self._cell = scene.solver.grid_spacing
+        self.emitters = chosen_emitters(scene, settings)
+        self.hash = settings.hash
+        self._followers = [Follower(scene, number) for number in self.emitters]
+
+    def forecast(self, moments: Sequence[Moment]) -> Forecast:
+        vertices = sum(len(follower.vertices) for follower in self._followers)
+        return Forecast(sum(follower.triangle_count for follower in self._followers), round(_BYTES * vertices))
+
+    @contextmanager
+    def maker(self) -> Iterator[Make]:
+        yield self._made
+
+    def _made(self, moments: Sequence[Moment], look: Callable[[], None]) -> Iterator[Made]:
+        for moment in moments:
+            look()
+            frame = self._cache.state(moment)
+            if not np.isfinite(frame.position).all():
+                raise CacheError(f"frame {frame.number} has particles that are nowhere", "bake it again", subject=str(self._cache.folder))
+            births = self._births(moment, frame)
+            yield self._written(moment, tuple(follower.piece(frame, births) for follower in self._followers))
+
+    def _births(self, moment: Moment, frame: Frame) -> Births:
+        """The births of the particles that were emitted up to a frame. Raises CacheError."""
+        emitted = int(self._cache.take_of(moment).journal()[moment]["emitted"])
+        if not len(frame.id):
+            return Births(np.zeros(0, np.int32), np.zeros((0, 3), np.float32))
+        found = self._cache.births_of(max(emitted, int(frame.id[-1]) + 1))
+        if "emitter_index" not in found or "rest_position" not in found:
+            raise CacheError("its births do not match", Action.RESTART, subject=str(self._cache.folder))
+        return Births(found["emitter_index"], found["rest_position"])
+
+    def _written(self, moment: Moment, pieces: tuple[SkinPiece, ...]) -> Made:
+        def write(path: Path, origin: Origin) -> Written:
+            return write_skin(path, Skin(origin, pieces), self._cell)
+
+        shown = [follower for follower, piece in zip(self._followers, pieces, strict=True) if len(piece.position)]
+        return Made(moment, sum(len(each.vertices) for each in shown), sum(each.triangle_count for each in shown), write)
+
+
+@dataclass(frozen=True)
+class _Matter:
+    """The material of an emitter at rest: ids and rest positions [m] of all its particles, what they and the vertices belong to."""
+
+    ids: Integers
+    rest: Floats
+    of_particle: Integers
+    of_vertex: Integers
+
+
+class Follower:
+    """The mesh of one emitter.
+
+    Attributes:
+        vertices: where they are when the emitter emits [m], shape (n, 3).
+        triangle_count: the number of its triangles.
+    """
+
+    def __init__(self, scene: Scene, number: int) -> None:
+        emitter = scene.emitters[number]
+        assert isinstance(emitter.shape, Mesh), "chosen_emitters refuses others"
+        self._name, self._number, self._cell = emitter.name, number, scene.solver.grid_spacing
+        self._triangles = np.asarray(emitter.shape.triangles, np.int64)
+        self.triangle_count = len(self._triangles)
+        self.vertices = _rest_of(emitter, emitter.shape, scene)
+        self._matter: _Matter | None = None
+        self._bound: tuple[Integers, Binding] | None = None
+
+    def piece(self, frame: Frame, births: Births) -> SkinPiece:
+        """Where the vertices are at a frame.
+
+        Args:
+            frame: the particles.
+            births: the births of all particles emitted so far.
+        """
+        chosen = self._chosen(frame, births)
+        names = [name for name in (POSITION, VELOCITY) if name in frame.arrays]
+        if not len(chosen):
+            return SkinPiece(self._name, {name: np.zeros((0, 3), np.float32) for name in names})
+        bound = self._binding(frame.id[chosen].astype(np.int64), births)
+        followed = bound.followed(np.concatenate([frame.arrays[name][chosen] for name in names], axis=1))
+        arrays = {name: followed[:, 3 * place : 3 * place + 3] for place, name in enumerate(names)}
+        arrays[POSITION][bound.turned] += bound.offsets(frame.position[chosen])
+        return SkinPiece(self._name, arrays)
+
+    def _chosen(self, frame: Frame, births: Births) -> NDArray[np.intp]:
+        """The places of its particles in a frame."""
+        return np.flatnonzero(births.emitter[frame.id] == self._number)
+
+    def _binding(self, ids: Integers, births: Births) -> Binding:
+        """What the vertices follow, given which particles are left; the last answer is kept."""
+        if self._bound is not None and np.array_equal(self._bound[0], ids):
+            return self._bound[1]
+        if self._matter is None:
+            own = np.flatnonzero(births.emitter == self._number)
+            rest = births.rest[own].astype(np.float64)
+            of_vertex, of_particle = matter_of(self.vertices, self._triangles, rest, _spacing_of(rest, self._cell))
+            self._matter = _Matter(own, rest, of_particle, of_vertex)
+        self._bound = ids, self._bound_to(ids, self._matter)
+        return self._bound[1]
+
+    def _bound_to(self, ids: Integers, matter: _Matter) -> Binding:
+        """Bind to the particles that are left. Where none of its material is, a vertex lies on the first particle."""
+        left = np.searchsorted(matter.ids, ids)
+        rest, of_particle, spacing = matter.rest[left], matter.of_particle[left], _spacing_of(matter.rest, self._cell)
+        bound, rows = unbound(len(self.vertices)), np.arange(len(self.vertices))
+        before = None if self._bound is None else self._bound[0]
+        if before is not None and self._bound is not None and np.isin(ids, before, assume_unique=True).all():
+            # the particles nearest to a vertex stay so until one of them leaves
+            bound, rows = self._bound[1].renumbered(np.searchsorted(ids, before), np.isin(before, ids, assume_unique=True))
+        for number in np.unique(matter.of_vertex[rows]):
+            some = rows[matter.of_vertex[rows] == number]
+            among = np.arange(len(rest)) if number == NOWHERE else np.flatnonzero(of_particle == number)
+            new = bind(self.vertices[some], rest[among], spacing) if len(among) else unbound(len(some))
+            bound = bound.replaced(some, new, among if len(among) else np.zeros(1, np.int64))
+        return bound
+
+
+def _spacing_of(rest: Floats, cell: float) -> float:
+    """About the distance between particles at rest, from the cells that they fill [m]."""
+    filled = len(np.unique(np.floor(rest / cell).astype(np.int64), axis=0))
+    return cell * (filled / len(rest)) ** (1 / 3)
+
+
+def _rest_of(emitter: Emitter, mesh: Mesh, scene: Scene) -> Floats:
+    """The vertices of an emitter's mesh when it emits [m], shape (n, 3)."""
+    frame, motion = frame_of_once(emitter, scene), emitter.motion
+    if motion is None:
+        return np.asarray(mesh.vertices)
+    moment = float(scene.time.frame_start if frame is None else frame)
+    if motion.vertices is not None:
+        return vertices_at(motion, moment, 1.0)[0]
+    pose = pose_at(motion, moment)
+    return mesh.vertices @ pose[:3, :3].T + pose[:3, 3]
+
+
+def chosen_emitters(scene: Scene, settings: SkinSettings) -> tuple[int, ...]:
+    """The emitters whose meshes follow: those that are named, or all that can. Raises SceneError if one cannot, or none can."""
+    names = [emitter.name for emitter in scene.emitters]
+    if settings.emitters:
+        chosen = [names.index(name) for name in _named(settings.emitters, names)]
+        for number in chosen:
+            problem = _problem(scene.emitters[number])
+            if problem:
+                raise SceneError(*problem, subject=f'Emitter "{names[number]}"')
+        return tuple(sorted(set(chosen)))
+    able = tuple(number for number, emitter in enumerate(scene.emitters) if not _problem(emitter))
+    if not able:
+        raise SceneError(*_problem(scene.emitters[0]), subject=f'Emitter "{names[0]}"')
+    return able
+
+
+def _problem(emitter: Emitter) -> tuple[str, ...]:
+    """Why an emitter's mesh cannot follow its particles, and what to do; () if it can."""
+    if emitter.mode != "once":
+        return f"its mesh cannot follow particles that are emitted over time (mode {emitter.mode})", "emit all at once, or use a surface"
+    if not isinstance(emitter.shape, Mesh):
+        return f"a {emitter.shape.kind} has no mesh that could follow its particles", "use a mesh, or a surface"
+    return ()
+
+
+def _named(text: str, names: Sequence[str]) -> list[str]:
+    """The names in a text, separated by commas, which they may contain. Raises SceneError for an unknown one."""
+    found, rest = [], text.strip().strip(",")
+    while rest:
+        fitting = [name for name in names if rest.startswith(name) and rest[len(name) :].lstrip()[:1] in ("", ",")]
+        if not fitting:
+            wrong = rest.split(",")[0].strip()
+            raise SceneError(f'there is no emitter "{wrong}"{suggestion(wrong, names)}', f"use some of {', '.join(names)}", subject="Skin")
+        found.append(max(fitting, key=len))
+        rest = rest[len(found[-1]) :].lstrip().removeprefix(",").strip()
+    return found

@@ -1,0 +1,106 @@
+"""Surfaces as a product: one frame is made while the next is read and the last is written."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from ..core.errors import MpmError
+from ..core.particles import Moment
+from ..storage.cache import Cache
+from ..storage.container import Written
+from ..storage.derived import Origin
+from ..storage.surface_file import Piece, Surface, write_surface
+from ..storage.take import SURFACE
+from .boundaries import Boundaries, Poses
+from .forecast import forecast
+from .meeting import extended, fitted
+from .particles import Cloud, Plan
+from .process import Reconstructor
+from .product import Forecast, Made, Make
+from .settings import SurfaceSettings
+
+# Maximum number of triangles of a frame; larger ones are refused.
+_MOST_TRIANGLES = 100_000_000
+
+
+class Task(NamedTuple):
+    """A surface to be made.
+
+    Attributes:
+        moment: its frame.
+        poses: of the dynamic colliders then, world from local (4, 4), by name.
+        clouds: the particles of each mesh.
+    """
+
+    moment: Moment
+    poses: Poses
+    clouds: list[Cloud]
+
+
+class SurfaceProduct:
+    """The surfaces of a cache; see `Product`."""
+
+    kind = SURFACE
+    remedy = "free disk space, choose fewer frames, or use a larger voxel size"
+
+    def __init__(self, cache: Cache, settings: SurfaceSettings, *, threads: int | None = None) -> None:
+        """Read the scene. Raises MpmError.
+
+        Args:
+            cache: the cache.
+            settings: how the surfaces are made.
+            threads: number of threads; by default one per core.
+        """
+        self._cache, self._settings, self._threads = cache, settings, threads
+        self._plan = Plan(cache, settings)
+        self._boundaries = Boundaries(self._plan.scene if settings.meet_colliders else None)
+        self.hash = settings.hash
+        self.emitters = self._plan.emitters
+
+    def forecast(self, moments: Sequence[Moment]) -> Forecast:
+        expected = forecast(self._cache, self._plan, self._settings, moments)
+        if expected.triangles > _MOST_TRIANGLES:
+            raise MpmError(f"a frame would have about {expected.triangles:.2g} triangles", "use a larger voxel size", subject="Surface")
+        return expected
+
+    @contextmanager
+    def maker(self) -> Iterator[Make]:
+        with Reconstructor(self._settings.recipe, self._settings.voxel_size, self._threads) as process:
+            yield lambda moments, look: self._made(process, moments, look)
+
+    def _made(self, process: Reconstructor, moments: Sequence[Moment], look: Callable[[], None]) -> Iterator[Made]:
+        following = self._prepared(moments)
+        current = next(following, None)
+        if current is not None:
+            process.ask(current.clouds)
+        while current is not None:
+            task = current
+            try:
+                current = next(following, None)
+            except MpmError:
+                # the next frame is damaged, not the one being made
+                yield self._fitted(task, process.receive(look))
+                raise
+            found = process.receive(look)
+            if current is not None:
+                process.ask(current.clouds)
+            yield self._fitted(task, found)
+
+    def _prepared(self, moments: Sequence[Moment]) -> Iterator[Task]:
+        for moment in moments:
+            frame = self._cache.state(moment)
+            boundaries = self._boundaries.at(moment, frame.poses)
+            yield Task(moment, frame.poses, [extended(cloud, boundaries) for cloud in self._plan.clouds(frame)])
+
+    def _fitted(self, task: Task, found: list[tuple[Piece, float]]) -> Made:
+        boundaries = self._boundaries.at(task.moment, task.poses)
+        whole = [fitted(piece, boundaries, cloud.spacing) for cloud, (piece, _voxel) in zip(task.clouds, found, strict=True)]
+        pieces = tuple(piece for piece in whole if len(piece.triangles))
+        voxel = min((edge for _piece, edge in found), default=1.0)
+
+        def write(path: Path, origin: Origin) -> Written:
+            return write_surface(path, Surface(origin, pieces), voxel)
+
+        vertices, triangles = sum(len(piece.position) for piece in pieces), sum(len(piece.triangles) for piece in pieces)
+        return Made(task.moment, vertices, triangles, write)

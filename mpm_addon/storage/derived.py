@@ -1,0 +1,198 @@
+"""The derived data of a cache, of every kind: its paths and states, reading and deleting it. Reads without locks.
+
+It lies beside the frames of its take: a file belongs to one frame, and is up to date if it names the wanted settings and the
+frame's current file. So processes on several computers may make different frames without knowing of one another.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from ..core.errors import CacheError
+from ..core.particles import Moment
+from .arrays import ArrayFileError
+from .atomic import TEMPORARY_SUFFIX
+from .cache import Cache, take_numbers
+from .container import read_header
+from .frame_file import possible_moment
+from .take import DERIVED, frame_files, frame_name, take_folder, unreadable
+
+
+class Origin(NamedTuple):
+    """The origin of a file: the data that it was made from.
+
+    Attributes:
+        moment: its frame.
+        settings: hash of the settings it was made with.
+        source: SHA-256 of the frame's file.
+        emitters: numbers of the emitters whose particles it covers, in the scene's order.
+    """
+
+    moment: Moment
+    settings: str
+    source: str
+    emitters: tuple[int, ...]
+
+    def header(self) -> dict[str, Any]:
+        """The entries of a file's header that `origin_of` reads."""
+        number, part, parts = self.moment
+        told = {"number": number, "part": part, "parts": parts}
+        return {**told, "settings": self.settings, "source": self.source, "emitters": list(self.emitters)}
+
+
+class _HasOrigin(Protocol):
+    @property
+    def origin(self) -> Origin: ...
+
+
+Derived = TypeVar("Derived", bound=_HasOrigin)
+ReadOrigin = Callable[[Path, str], Origin]
+
+
+class State(Enum):
+    """The state of a frame's derived data."""
+
+    MISSING = "missing"
+    OUTDATED = "outdated"
+    MADE = "made"
+
+
+class Counts(NamedTuple):
+    """How many frames have a file that is up to date, how many an outdated one, and the bytes of both."""
+
+    made: int
+    outdated: int
+    size: int
+
+
+def origin_of(header: Mapping[str, Any]) -> Origin:
+    """The origin in a file's header. Raises ArrayFileError."""
+    try:
+        emitters = tuple(map(int, header["emitters"]))
+        moment = possible_moment(header["number"], header["part"], header["parts"])
+        return Origin(moment, str(header["settings"]), str(header["source"]), emitters)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
+
+
+def read_origin(path: Path, kind: str) -> Origin:
+    """The origin in a file. Reads only the header, and checks the file's length. Raises ArrayFileError or OSError."""
+    return origin_of(read_header(path, kind))
+
+
+def derived_folder(take: Path, kind: str) -> Path:
+    """The folder of the derived data of a take's own frames; `kind` is one of `take.KINDS`, here and below."""
+    return take / DERIVED / kind
+
+
+def derived_path(cache: Cache, moment: Moment, kind: str) -> Path:
+    """The path of a frame's derived data, whether it exists or not."""
+    return derived_folder(cache.take_of(moment).folder, kind) / frame_name(moment)
+
+
+def source_of(cache: Cache, moment: Moment) -> str:
+    """SHA-256 of a frame's file, from the journal. Raises CacheError if the frame is not cached."""
+    entry = cache.take_of(moment).journal().get(moment)
+    if entry is None:
+        raise CacheError(f"frame {moment.frame:g} was not baked", subject=str(cache.folder))
+    return str(entry.get("sha256"))
+
+
+def state_of(cache: Cache, moment: Moment, kind: str, settings: str, read: ReadOrigin = read_origin) -> State:
+    """The state of a cached frame's derived data for settings with this hash; a damaged file counts as missing."""
+    try:
+        origin = read(derived_path(cache, moment, kind), kind)
+    except (OSError, ArrayFileError):
+        return State.MISSING
+    return _state(cache, moment, origin, settings)
+
+
+def _state(cache: Cache, moment: Moment, origin: Origin, settings: str) -> State:
+    is_current = origin.settings == settings and origin.source == source_of(cache, moment)
+    return State.MADE if is_current and origin.moment == moment else State.OUTDATED
+
+
+def counts_of(cache: Cache, kind: str, settings: str, read: ReadOrigin = read_origin) -> Counts:
+    """How many cached frames have a file.
+
+    Args:
+        cache: the cache.
+        kind: the kind of derived data.
+        settings: the hash of the settings with which a file is up to date.
+        read: returns the origin in a file; raises as `read_origin`.
+
+    Raises:
+        CacheError: as `Cache.moments`.
+    """
+    made = outdated = size = 0
+    for moment in cache.moments:
+        if not moment.is_frame:
+            continue
+        state = state_of(cache, moment, kind, settings, read)
+        made, outdated = made + (state is State.MADE), outdated + (state is State.OUTDATED)
+        if state is not State.MISSING:
+            with contextlib.suppress(OSError):
+                size += derived_path(cache, moment, kind).stat().st_size
+    return Counts(made, outdated, size)
+
+
+def derived_at(cache: Cache, moment: Moment, kind: str, read: Callable[[Path], Derived]) -> Derived:
+    """The derived data of a frame, also if it is outdated.
+
+    Args:
+        cache: the cache.
+        moment: the frame.
+        kind: the kind of derived data.
+        read: reads a file; raises ArrayFileError or OSError.
+
+    Raises:
+        CacheError: it is damaged.
+        FileNotFoundError: it was not made.
+    """
+    path, remedy = derived_path(cache, moment, kind), f"make the {kind} again"
+    try:
+        found = read(path)
+    except ArrayFileError as error:
+        raise CacheError(error.problem, *error.remedies, "delete this file", remedy, subject=str(path)) from error
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if found.origin.moment != moment:
+        told = found.origin.moment.frame
+        raise CacheError(f"contains frame {told:g}, not {moment.frame:g}", "delete this file", remedy, subject=str(path))
+    return found
+
+
+def remove_derived(cache: Cache, kind: str) -> int:
+    """Delete the derived data of one kind of all takes of a cache, and nothing else; returns how many files. Raises CacheError."""
+    count = 0
+    for number in take_numbers(cache.folder):
+        folder = derived_folder(take_folder(cache.folder, number), kind)
+        refuse_link(folder)
+        try:
+            count += _remove(frame_files(folder))
+            _remove(folder.glob(f"*{TEMPORARY_SUFFIX}") if folder.is_dir() else ())
+            for empty in (folder, folder.parent):
+                if empty.is_dir() and not any(empty.iterdir()):
+                    empty.rmdir()
+        except OSError as error:
+            raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
+    return count
+
+
+def refuse_link(folder: Path) -> None:
+    """Check that files written or deleted lie inside the cache. Raises CacheError for a symbolic link."""
+    link = next((place for place in (folder.parent, folder) if place.is_symlink()), None)
+    if link is not None:
+        raise CacheError("is a symbolic link, which may lead outside the cache", "remove it", subject=str(link))
+
+
+def _remove(paths: Iterable[Path] | Iterator[Path]) -> int:
+    count = 0
+    for path in paths:
+        path.unlink(missing_ok=True)
+        count += 1
+    return count

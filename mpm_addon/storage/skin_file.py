@@ -1,0 +1,118 @@
+"""Skin files: where the vertices of emitters' own meshes are at one frame of a cache. Needs numpy and zstandard only.
+
+Faces, UVs and materials are those of the meshes and in no file: the vertices are in their order.
+"""
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.particles import Moment
+from . import encoding
+from .arrays import ArrayFileError
+from .births import check_attribute
+from .cache import Cache
+from .container import Container, Written, read_container, write_container
+from .derived import Origin, derived_at, origin_of
+from .take import SKIN
+
+POSITION, VELOCITY = "position", "velocity"
+_MOST_PIECES = 10_000
+_WORTH_THREADS = 2_000_000
+_THREADS = 4
+
+
+class SkinPiece(NamedTuple):
+    """The mesh of one emitter.
+
+    Attributes:
+        name: the emitter.
+        arrays: `position` [m] and, if it was cached, `velocity` [m/s] of every vertex of its mesh, float32 (n, 3); (0, 3) at frames
+            without particles of the emitter.
+    """
+
+    name: str
+    arrays: Mapping[str, NDArray[np.float32]]
+
+    @property
+    def position(self) -> NDArray[np.float32]:
+        """Vertices [m], shape (n, 3)."""
+        return self.arrays[POSITION]
+
+
+class Skin(NamedTuple):
+    """The skin of one frame: a piece for each of the emitters that its origin names, in that order."""
+
+    origin: Origin
+    pieces: tuple[SkinPiece, ...]
+
+
+def write_skin(path: Path, skin: Skin, cell: float) -> Written:
+    """Write a skin, completely or not at all.
+
+    Args:
+        path: the file; its folder must exist.
+        skin: the skin.
+        cell: the grid spacing [m]; positions are rounded to a small fraction of it, as those of particles are.
+
+    Raises:
+        OSError: the file could not be written.
+    """
+    sections: list[Any] = []
+    pieces = []
+    for piece in skin.pieces:
+        tables = {}
+        for name, array in piece.arrays.items():
+            encoded = encoding.fixed(array, cell / encoding.STEPS_PER_CELL) if name == POSITION else encoding.half(array)
+            tables[name] = {**encoded.table, "section": len(sections), "bytes": len(encoded.data)}
+            sections.append(encoded.data)
+        pieces.append({"name": piece.name, "arrays": tables})
+    return write_container(path, SKIN, {**skin.origin.header(), "pieces": pieces}, sections)
+
+
+def read_skin(path: Path) -> Skin:
+    """The skin in a file.
+
+    Raises:
+        ArrayFileError: it is truncated, damaged, or not a skin.
+        OSError: it cannot be read.
+    """
+    container = read_container(path, SKIN)
+    origin = origin_of(container.header)
+    try:
+        tables = container.header["pieces"]
+        if not isinstance(tables, list) or len(tables) != len(origin.emitters) or len(tables) > _MOST_PIECES:
+            raise ValueError(f"pieces {str(tables)[:40]}")
+        total = sum(int(each["bytes"]) for table in tables for each in table["arrays"].values())
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, _THREADS) if total > _WORTH_THREADS else 1) as pool:
+            return Skin(origin, tuple(_piece(container, table, pool) for table in tables))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+        raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
+
+
+def skin_at(cache: Cache, moment: Moment) -> Skin:
+    """The skin of a frame, also if it is outdated. Raises CacheError or FileNotFoundError as `derived_at`."""
+    return derived_at(cache, moment, SKIN, read_skin)
+
+
+def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecutor) -> SkinPiece:
+    tables = table["arrays"]
+    count = int(tables[POSITION]["shape"][0])
+
+    def decoded(name: str) -> NDArray[np.float32]:
+        if name not in (POSITION, VELOCITY):
+            raise ArrayFileError(f"has values of {name[:40]!r}, which no skin has")
+        made = tables[name]
+        array = encoding.decode(made, made["bytes"], lambda size: container.section(made["section"], size))
+        check_attribute(name, array)
+        if len(array) != count or not np.isfinite(array).all():
+            raise ArrayFileError(f"has {len(array)} values of {name} for {count} vertices, or infinite ones")
+        return array
+
+    # decompression and numpy release the interpreter lock
+    return SkinPiece(str(table["name"]), dict(zip(tables, pool.map(decoded, tables), strict=True)))

@@ -1,0 +1,342 @@
+"""Skins: the emitters' own meshes, shown in the place of their particles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.blender.baking import derived_facts, deriving, showing, worker
+from mpm_addon.blender.display import dressing
+from mpm_addon.blender.host.file_record import silent
+from mpm_addon.blender.playback import particle_objects, skin_objects
+from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.settings.surface_settings import settings_of
+from mpm_addon.core.particles import Moment
+from mpm_addon.derived.settings import SkinSettings
+from mpm_addon.storage import open_cache
+from mpm_addon.storage.derived import Origin, derived_path, source_of
+from mpm_addon.storage.skin_file import Skin, SkinPiece, write_skin
+from mpm_addon.storage.take import SKIN
+from tests.derived.skins import particles as filling
+from tests.derived.skins import write_moves
+
+from .scenes import CORNERS, add_emitter, add_mesh, error_of, write_cache
+
+blender = pytest.mark.blender
+CUBE = np.array(CORNERS, np.float32)
+PACE = np.array([24.0, 0.0, 0.0], np.float32)
+
+
+@pytest.fixture
+def particles(bpy: Any, tmp_path: Path) -> Any:
+    """The object that shows the scene's cache: frames 1 to 3 of 6 particles of two emitters, the first of which is shown as a cube."""
+    bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 6, 2: 6, 3: 6}))
+    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    for name in ("first", "second"):
+        item.mpm.display.parts.add().name = name
+    part = item.mpm.display.parts[0]
+    part.skin = add_mesh(bpy, "first Skin")
+    part.skin.parent = item
+    use(item, render="mesh")
+    bpy.context.scene.frame_set(1)
+    return item
+
+
+def use(item: Any, **modes: str) -> None:
+    """Choose displays without building nodes, which the fake does not simulate."""
+    with silent():
+        for name, mode in modes.items():
+            setattr(item.mpm.display.parts[0], name, mode)
+
+
+def write(item: Any, number: int, *, emitters: tuple[int, ...] = (0,), position: np.ndarray | None = None) -> Path:
+    """The skin of a frame: a cube that moves by a meter each frame."""
+    cache = open_cache(item.mpm.cache)
+    place = CUBE + PACE * ((number - 1) / 24.0) if position is None else position
+    pieces = tuple(SkinPiece("first", {"position": place, "velocity": np.tile(PACE, (len(place), 1))}) for _ in emitters)
+    path = derived_path(cache, Moment(number), SKIN)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_skin(path, Skin(Origin(Moment(number), settings_of_mesh(), source_of(cache, Moment(number)), emitters), pieces), 0.01)
+    return path
+
+
+def settings_of_mesh() -> str:
+    return SkinSettings(emitters="first").hash
+
+
+def moved(position: np.ndarray, *by: float) -> np.ndarray:
+    return position + np.array(by, np.float32)
+
+
+def vertices(item: Any, name: str = "position") -> np.ndarray:
+    mesh = item.mpm.display.parts[0].skin.data
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes[name].data.foreach_get("vector", flat)
+    return flat.reshape(-1, 3)
+
+
+def test_vertices_are_where_the_files_say_and_replace_the_particles(bpy: Any, particles: Any) -> None:
+    for number in (2, 3):
+        write(particles, number)
+    for number, points in ((1, 6), (2, 3), (3, 3), (1, 6), (3, 3)):
+        bpy.context.scene.frame_set(number)
+        assert len(particles.data.vertices) == points
+        # without a skin, nothing is seen: all vertices lie at one point
+        expected = CUBE * 0.0 if number == 1 else moved(CUBE, number - 1.0, 0.0, 0.0)
+        np.testing.assert_allclose(vertices(particles), expected, atol=1e-5)
+        assert skin_objects.status(particles) == ""
+    np.testing.assert_allclose(vertices(particles, "velocity"), np.tile(PACE, (8, 1)), rtol=1e-3)
+    assert len(particles.mpm.display.parts[0].skin.data.polygons) == 6
+
+
+def test_vertices_move_between_frames(bpy: Any, particles: Any) -> None:
+    for number in (1, 2):
+        write(particles, number)
+    for subframe in (0.25, 0.5, 0.75):
+        bpy.context.scene.frame_set(1, subframe=subframe)
+        np.testing.assert_allclose(vertices(particles), moved(CUBE, subframe, 0.0, 0.0), atol=1e-4)
+    # the next frame has none: the vertices move on with their velocity
+    bpy.context.scene.frame_set(2, subframe=0.25)
+    np.testing.assert_allclose(vertices(particles), moved(CUBE, 1.25, 0.0, 0.0), atol=1e-3)
+
+
+def test_a_frame_before_the_emission_shows_nothing(bpy: Any, particles: Any) -> None:
+    write(particles, 1, position=CUBE[:0])
+    write(particles, 2)
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    assert (np.ptp(vertices(particles), axis=0).max(), len(particles.data.vertices)) == (0.0, 3)
+
+
+def test_particles_that_one_side_still_shows_are_kept(bpy: Any, particles: Any) -> None:
+    write(particles, 2)
+    use(particles, viewport="points")
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 6
+    np.testing.assert_allclose(vertices(particles), moved(CUBE, 1.0, 0.0, 0.0), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("viewport", "render", "modes", "shown"),
+    [
+        ("automatic", "mesh", ("mesh", "mesh"), ("points", "surface")),
+        ("points", "mesh", ("points", "mesh"), ("points", "hidden")),
+        ("mesh", "surface", ("mesh", "surface"), ("hidden", "surface")),
+        ("automatic", "automatic", ("points", "surface"), ("points", "surface")),
+    ],
+)
+def test_nodes_show_what_the_mesh_does_not_replace(
+    bpy: Any, particles: Any, viewport: str, render: str, modes: tuple[str, str], shown: tuple[str, str]
+) -> None:
+    """Where both sides show the mesh, particles are only there at frames without a skin, and shown as usual."""
+    part = particles.mpm.display.parts[0]
+    use(particles, law="corotated", viewport=viewport, render=render)
+    assert tuple(dressing.mode_of(part, is_render=side) for side in (False, True)) == modes
+    assert tuple(dressing._tree_mode(part, is_render=side) for side in (False, True)) == shown
+
+
+def test_a_mesh_with_other_vertices_is_named(bpy: Any, particles: Any) -> None:
+    write(particles, 2, position=np.concatenate([CUBE, CUBE]))
+    bpy.context.scene.frame_set(2)
+    assert skin_objects.status(particles) == 'The mesh of "first" has 8 vertices, but it was baked with 16; make the skin again'
+    assert len(particles.data.vertices) == 6
+    bpy.context.scene.frame_set(3)
+    assert skin_objects.status(particles) == ""
+
+
+def test_a_damaged_skin_is_named_and_the_particles_are_shown(bpy: Any, particles: Any) -> None:
+    path = write(particles, 2)
+    path.write_bytes(path.read_bytes()[:-3])
+    bpy.context.scene.frame_set(2)
+    assert "is damaged" in skin_objects.status(particles)
+    assert "make the skin again" in skin_objects.status(particles)
+    assert len(particles.data.vertices) == 6
+
+
+def test_a_skin_that_is_made_again_is_read_again(bpy: Any, particles: Any) -> None:
+    path = write(particles, 2)
+    bpy.context.scene.frame_set(2)
+    path.unlink()
+    write(particles, 2, position=CUBE * np.float32(0.123))
+    bpy.context.scene.frame_set(2)
+    np.testing.assert_allclose(vertices(particles), CUBE * 0.123, atol=1e-5)
+
+
+def test_lengths_are_in_blenders_units(bpy: Any, particles: Any) -> None:
+    write(particles, 2)
+    bpy.context.scene.unit_settings.scale_length = 0.5
+    bpy.context.scene.frame_set(2)
+    np.testing.assert_allclose(vertices(particles), (moved(CUBE, 1.0, 0.0, 0.0)) / 0.5, atol=1e-4)
+    np.testing.assert_allclose(vertices(particles, "velocity"), np.tile(PACE, (8, 1)) / 0.5, rtol=1e-3)
+
+
+def test_a_copied_particle_object_leaves_the_mesh_to_the_first(bpy: Any, particles: Any) -> None:
+    other = add_mesh(bpy, "other")
+    particles.mpm.display.parts[0].skin.parent = other
+    assert skin_objects.skin_of(particles, particles.mpm.display.parts[0]) is None
+    write(particles, 2)
+    bpy.context.scene.frame_set(2)
+    assert len(particles.data.vertices) == 6
+
+
+def test_facts_and_the_command_have_the_emitters_that_are_displayed_as_meshes(bpy: Any, particles: Any) -> None:
+    scene = bpy.context.scene
+    write(particles, 1)
+    assert derived_facts.facts_of(scene, SKIN)[:3] == (3, 1, 0)
+    assert derived_facts.facts_of(scene)[:3] == (3, 0, 0)
+    settings = settings_of(scene, SKIN, Path(scene.mpm.cache))
+    assert settings == SkinSettings(emitters="first")
+    command = worker.derive_command(Path(scene.mpm.cache), settings, kind=SKIN)
+    assert command[command.index("derive") + 2 :] == ["skin", "--json", "--emitters=first"]
+
+
+def test_without_a_mesh_to_show_one_line_says_so(bpy: Any, particles: Any) -> None:
+    use(particles, render="points")
+    assert "o emitter is displayed as a mesh" in error_of(bpy.ops.mpm.skin_make)
+    assert derived_facts.facts_of(bpy.context.scene, SKIN)[:3] == (3, 0, 0)
+
+
+def baked(bpy: Any, folder: Path, **settings: Any) -> tuple[Any, Any]:
+    """A subdivided cube with UVs, a material and a vertex group, and the object that shows its particles, which turn and move."""
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 3
+    emitter = add_emitter(bpy, "Jelly, red", **settings)
+    emitter.location = (1.0, 2.0, 3.0)
+    emitter.modifiers.new("Subdivision", "SUBSURF").levels = 2
+    uv = emitter.data.uv_layers.new(name="Mine")
+    uv.data.foreach_set("uv", np.linspace(0.0, 1.0, 2 * len(emitter.data.loops), dtype=np.float32))
+    emitter.vertex_groups.new(name="Top").add([1, 3], 0.75, "REPLACE")
+    emitter.data.materials.append(bpy.data.materials.new("Red"))
+    emitter.material_slots[0].link = "OBJECT"
+    emitter.material_slots[0].material = bpy.data.materials.new("Blue")
+    scene.mpm.use_render_modifiers = False
+    described = extract_scene(bpy.context)
+    rest = moved(filling(16), 1.0, 2.0, 3.0)
+    write_moves(folder, described, rest, lambda x: x, lambda x: x[:, [1, 2, 0]], lambda x: x + np.array([0.0, 0.0, 9.0]))
+    scene.mpm.cache = str(folder)
+    showing.show_cache(bpy.context.scene)
+    item = particle_objects.result_objects(scene)[0]
+    item.mpm.display.parts[0].render = "mesh"
+    return emitter, item
+
+
+def evaluated(bpy: Any, item: Any) -> np.ndarray:
+    mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", flat)
+    return flat.reshape(-1, 3)
+
+
+@blender
+def test_the_mesh_keeps_its_uvs_materials_and_vertex_groups_and_follows_in_a_reopened_file(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    own = moved(evaluated(bpy, emitter), 1.0, 2.0, 3.0)
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert derived_facts.facts_of(bpy.context.scene, SKIN)[:3] == (3, 3, 0)
+    skin = item.mpm.display.parts[0].skin
+    assert (skin.name, skin.parent, list(skin.users_collection)) == ("Jelly, red Skin", item, list(item.users_collection))
+    assert (skin.hide_viewport, skin.hide_render) == (False, False)
+    assert [slot.material.name for slot in skin.material_slots] == ["Blue"]
+    source = emitter.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    count = len(source.loops)
+    maps = np.empty((2, 2 * count), np.float32)
+    for mesh, row in zip((source, skin.data), maps, strict=True):
+        mesh.uv_layers["Mine"].data.foreach_get("uv", row)
+    np.testing.assert_array_equal(maps[0], maps[1])
+    assert [group.name for group in skin.vertex_groups] == ["Top"]
+    weights = [max((each.weight for each in vertex.groups), default=0.0) for vertex in skin.data.vertices]
+    assert weights == [max((each.weight for each in vertex.groups), default=0.0) for vertex in source.vertices]
+    assert max(weights) > 0.5
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    item = particle_objects.result_objects(bpy.context.scene)[0]
+    for number, expected in ((1, own), (2, own[:, [1, 2, 0]]), (3, moved(own, 0.0, 0.0, 9.0))):
+        bpy.context.scene.frame_set(number)
+        np.testing.assert_allclose(vertices(item), expected, atol=1e-4)
+        np.testing.assert_allclose(evaluated(bpy, item.mpm.display.parts[0].skin), expected, atol=1e-4)
+        assert len(item.data.vertices) == 0
+    center = np.array(item.mpm.display.parts[0].skin.bound_box).mean(axis=0)
+    np.testing.assert_allclose(center, [1.0, 2.0, 12.0], atol=0.05)
+
+
+@blender
+def test_a_mesh_is_copied_again_only_if_its_vertices_changed(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    skin = item.mpm.display.parts[0].skin
+    mesh, glass = skin.data, bpy.data.materials.new("Glass")
+    skin.material_slots[0].material = glass
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert (skin.data, skin.material_slots[0].material) == (mesh, glass)
+    emitter.modifiers["Subdivision"].levels = 1
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert len(skin.data.vertices) == 26
+    bpy.context.scene.frame_set(2)
+    assert "has 26 vertices, but it was baked with 98" in skin_objects.status(item)
+
+
+@blender
+def test_an_emitter_that_is_disabled_is_named_until_its_mesh_was_copied(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    emitter.hide_viewport = True
+    assert 'Emitter "Jelly, red": it is disabled in viewports, so its mesh cannot be copied' in error_of(bpy.ops.mpm.skin_make)
+    assert item.mpm.display.parts[0].skin is None
+    emitter.hide_viewport = False
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    emitter.hide_viewport = True
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert len(item.mpm.display.parts[0].skin.data.vertices) == 98
+
+
+@blender
+def test_a_mirrored_mesh_faces_outward(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    emitter.scale = (-1.0, 1.0, 1.0)
+    bpy.context.view_layer.update()
+    described = extract_scene(bpy.context)
+    write_moves(tmp_path / "cache", described, moved(filling(16), 1.0, 2.0, 3.0), lambda x: x)
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    bpy.context.scene.frame_set(2)
+    bpy.context.scene.frame_set(1)
+    skin = item.mpm.display.parts[0].skin
+    assert all(np.dot(polygon.normal, np.array(polygon.center) - [1.0, 2.0, 3.0]) > 0 for polygon in skin.data.polygons)
+
+
+@blender
+def test_deleting_a_skin_removes_its_mesh_and_brings_the_particles_back(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    before = set(bpy.data.meshes)
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    bpy.context.scene.frame_set(2)
+    assert len(item.data.vertices) == 0
+    assert bpy.ops.mpm.skin_delete() == {"FINISHED"}
+    assert (item.mpm.display.parts[0].skin, len(item.data.vertices)) == (None, 16**3)
+    assert set(bpy.data.meshes) == before
+    assert emitter.data in before
+
+
+@blender
+def test_other_displays_hide_the_mesh_and_keep_it(bpy: Any, tmp_path: Path) -> None:
+    _emitter, item = baked(bpy, tmp_path / "cache")
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    part = item.mpm.display.parts[0]
+    bpy.context.scene.frame_set(2)
+    part.viewport = "points"
+    assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (True, False, 16**3)
+    part.render = "surface"
+    assert (part.skin.hide_viewport, part.skin.hide_render) == (True, True)
+    showing.show_cache(bpy.context.scene)
+    assert part.skin is not None
+    part.viewport, part.render = "automatic", "mesh"
+    assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (False, False, 0)
+
+
+@blender
+def test_an_inflow_is_refused_in_one_line(bpy: Any, tmp_path: Path) -> None:
+    baked(bpy, tmp_path / "cache", mode="inflow", velocity=(0.0, 0.0, -1.0))
+    told = error_of(bpy.ops.mpm.skin_make)
+    assert 'Emitter "Jelly, red": its mesh cannot follow particles that are emitted over time (mode inflow)' in told
+    assert deriving.trouble(tmp_path / "cache", SKIN).problem in told
