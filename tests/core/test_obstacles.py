@@ -93,7 +93,7 @@ def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pyte
         mass = store.nodes[: store.layout.node_count].reshape(store.layout.node_count, -1, 4)[:, :, 3]
         for group in stepper.obstacles:
             assert not (mass > 0.0)[~marked(group._reached[:-1], mass.shape[1])].any()
-            due = group.due_blocks(stepper._node_speeds, dt, 0.0, np.inf)
+            due = group.due_blocks(stepper._store.node_speeds, dt, 0.0, np.inf)
             assert (np.diff(due) > 0).all()
             checked.append(len(due))
         return result

@@ -228,7 +228,7 @@ class RestGrid:
         """Sum what was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
         store = self.store
         nothing = np.zeros(NODE * BLOCK, self._world.dtype)
-        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing)
+        update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing, store.node_speeds)
         return store.nodes.reshape(len(store.nodes), -1, NODE)[: store.layout.node_count]
 
     def strain_grid(self, field: int) -> Grid:

@@ -306,8 +306,8 @@ def add_share(tile, row, records, weight, value):
 def add_record(records, at, place, tile):
     """Add a record to a tile (see `grid`); returns the rows of nodes that it touches, as bits. `place`: see `lowest_of_record`."""
     x, y, z = lowest_of_record(records, at, place)
-    # along z, a particle reaches a node farther than its even node tells
-    if min(x, y, z - 1) <= -BLOCK or max(x, y, z) >= BLOCK:
+    # also along z, where z is odd, and up to one node more is touched
+    if min(x, y, z) <= -BLOCK or max(x, y, z) >= BLOCK:
         return 0
     wz = for_each_node(load(records, at + LOWEST_Z - z, 4))
     value = load(records, at, NODE)
