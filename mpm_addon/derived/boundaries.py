@@ -60,7 +60,9 @@ class Boundary:
             Their indices, signed distances [m], positive outside, and its unit gradients (k, 3).
         """
         if self._mesh is not None:
-            low, high = self._mesh.bounds() + np.array([[-reach], [reach]])
+            # what blocks may lie outside the mesh
+            beyond = reach + self._mesh.offset
+            low, high = self._mesh.bounds() + np.array([[-beyond], [beyond]])
             found = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
             distance, normal, _velocity = self._mesh(points[found])
         else:

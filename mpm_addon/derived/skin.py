@@ -17,12 +17,11 @@ from ..core.messages import Action
 from ..core.parameters import suggestion
 from ..core.particles import Frame, Moment
 from ..core.scene.description import Emitter, Scene
-from ..storage import read_scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
-from ..storage.skin_file import POSITION, VELOCITY, Skin, SkinPiece, write_skin
-from ..storage.take import SCENE, SKIN
+from ..storage.skin_file import POSITION, VELOCITY, Skin, SkinPiece, scenes_of_emission, write_skin
+from ..storage.take import SKIN
 from .binding import Binding, Floats, Integers, bind, unbound
 from .loose_parts import NOWHERE, matter_of
 from .product import Forecast, Made, Make
@@ -46,15 +45,15 @@ class SkinProduct:
     remedy = "free disk space or choose fewer frames"
 
     def __init__(self, cache: Cache, settings: SkinSettings) -> None:
-        """Read the scene. Raises MpmError if one of the chosen emitters has no mesh that can follow."""
+        """Read the scenes. Raises MpmError if one of the chosen emitters has no mesh that can follow."""
         self._cache = cache
-        scene = read_scene(cache.takes[-1].folder / SCENE)
-        if scene.solver.dimension != 3:
+        scenes = scenes_of_emission(cache)
+        if scenes[-1].solver.dimension != 3:
             raise CacheError("has two dimensions, so no mesh can follow", "derive from a three-dimensional one", subject=str(cache.folder))
-        self._cell = scene.solver.grid_spacing
-        self.emitters = chosen_emitters(scene, settings)
+        self._cell = scenes[-1].solver.grid_spacing
+        self.emitters = chosen_emitters([scene.emitters[number] for number, scene in enumerate(scenes)], settings)
         self.hash = settings.hash
-        self._followers = [Follower(scene, number) for number in self.emitters]
+        self._followers = [Follower(scenes[number], number) for number in self.emitters]
 
     def forecast(self, moments: Sequence[Moment]) -> Forecast:
         vertices = sum(len(follower.vertices) for follower in self._followers)
@@ -187,19 +186,19 @@ def _rest_of(emitter: Emitter, mesh: Mesh, scene: Scene) -> Floats:
     return mesh.vertices @ pose[:3, :3].T + pose[:3, 3]
 
 
-def chosen_emitters(scene: Scene, settings: SkinSettings) -> tuple[int, ...]:
+def chosen_emitters(emitters: Sequence[Emitter], settings: SkinSettings) -> tuple[int, ...]:
     """The emitters whose meshes follow: those that are named, or all that can. Raises SceneError if one cannot, or none can."""
-    names = [emitter.name for emitter in scene.emitters]
+    names = [emitter.name for emitter in emitters]
     if settings.emitters:
         chosen = [names.index(name) for name in _named(settings.emitters, names)]
         for number in chosen:
-            problem = _problem(scene.emitters[number])
+            problem = _problem(emitters[number])
             if problem:
                 raise SceneError(*problem, subject=f'Emitter "{names[number]}"')
         return tuple(sorted(set(chosen)))
-    able = tuple(number for number, emitter in enumerate(scene.emitters) if not _problem(emitter))
+    able = tuple(number for number, emitter in enumerate(emitters) if not _problem(emitter))
     if not able:
-        raise SceneError(*_problem(scene.emitters[0]), subject=f'Emitter "{names[0]}"')
+        raise SceneError(*_problem(emitters[0]), subject=f'Emitter "{names[0]}"')
     return able
 
 

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from ..core.errors import MpmError
 from ..core.particles import Moment
+from ..storage import read_scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
 from ..storage.surface_file import Piece, Surface, write_surface
-from ..storage.take import SURFACE
-from .boundaries import Boundaries, Poses
+from ..storage.take import SCENE, SURFACE
+from .boundaries import Boundaries, Boundary, Poses
 from .forecast import forecast
 from .meeting import extended, fitted
 from .particles import Cloud, Plan
@@ -54,7 +55,7 @@ class SurfaceProduct:
         """
         self._cache, self._settings, self._threads = cache, settings, threads
         self._plan = Plan(cache, settings)
-        self._boundaries = Boundaries(self._plan.scene if settings.meet_colliders else None)
+        self._boundaries = {cache.take: Boundaries(self._plan.scene if settings.meet_colliders else None)}
         self.hash = settings.hash
         self.emitters = self._plan.emitters
 
@@ -90,11 +91,18 @@ class SurfaceProduct:
     def _prepared(self, moments: Sequence[Moment]) -> Iterator[Task]:
         for moment in moments:
             frame = self._cache.state(moment)
-            boundaries = self._boundaries.at(moment, frame.poses)
+            boundaries = self._bounding(moment, frame.poses)
             yield Task(moment, frame.poses, [extended(cloud, boundaries) for cloud in self._plan.clouds(frame)])
 
+    def _bounding(self, moment: Moment, poses: Poses) -> list[Boundary]:
+        """What bounds the particles of a frame, in the scene of its own take: another may have other colliders. Raises MpmError."""
+        take = self._cache.take_of(moment)
+        if take.number not in self._boundaries:
+            self._boundaries[take.number] = Boundaries(read_scene(take.folder / SCENE) if self._settings.meet_colliders else None)
+        return self._boundaries[take.number].at(moment, poses)
+
     def _fitted(self, task: Task, found: list[tuple[Piece, float]]) -> Made:
-        boundaries = self._boundaries.at(task.moment, task.poses)
+        boundaries = self._bounding(task.moment, task.poses)
         whole = [fitted(piece, boundaries, cloud.spacing) for cloud, (piece, _voxel) in zip(task.clouds, found, strict=True)]
         pieces = tuple(piece for piece in whole if len(piece.triangles))
         voxel = min((edge for _piece, edge in found), default=1.0)

@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.emission.schedule import frame_of_once
 from ..core.particles import Moment
+from ..core.scene.description import Scene
 from . import encoding
 from .arrays import ArrayFileError
 from .births import check_attribute
 from .cache import Cache
 from .container import Container, Written, read_container, write_container
 from .derived import Origin, derived_at, origin_of
-from .take import SKIN
+from .scene_file import read_scene
+from .take import SCENE, SKIN
 
 POSITION, VELOCITY = "position", "velocity"
 _MOST_PIECES = 10_000
@@ -98,6 +101,21 @@ def read_skin(path: Path) -> Skin:
 def skin_at(cache: Cache, moment: Moment) -> Skin:
     """The skin of a frame, also if it is outdated. Raises CacheError or FileNotFoundError as `derived_at`."""
     return derived_at(cache, moment, SKIN, read_skin)
+
+
+def scenes_of_emission(cache: Cache) -> tuple[Scene, ...]:
+    """For each emitter, the scene of the take in which it emits once; later ones may have it elsewhere. Raises CacheError, SceneError."""
+    scenes = [read_scene(take.folder / SCENE) for take in cache.takes]
+
+    def emitting(number: int) -> Scene:
+        for scene, following in zip(scenes, cache.takes[1:], strict=False):
+            emitter = scene.emitters[number] if number < len(scene.emitters) else None
+            frame = frame_of_once(emitter, scene) if emitter is not None and emitter.mode == "once" else None
+            if frame is not None and frame <= following.from_frame:
+                return scene
+        return scenes[-1]
+
+    return tuple(emitting(number) for number in range(len(scenes[-1].emitters)))
 
 
 def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecutor) -> SkinPiece:

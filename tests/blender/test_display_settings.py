@@ -63,6 +63,18 @@ def test_a_material_that_was_edited_is_left_alone(bpy: Any, particles: Any) -> N
 
 
 @blender
+def test_an_absorption_of_the_artist_is_left_alone(bpy: Any, particles: Any) -> None:
+    clay = SAND._replace(law="von_mises", material="clay")
+    display.dress(particles, [clay])
+    nodes = bpy.data.materials["MPM Heap"].node_tree.nodes
+    mine = nodes.new("ShaderNodeVolumeAbsorption")
+    mine.inputs["Color"].default_value = (0.0, 1.0, 0.0, 1.0)
+    display.dress(particles, [clay._replace(color=(1.0, 0.0, 0.0, 1.0))])
+    assert tuple(mine.inputs["Color"].default_value) == (0.0, 1.0, 0.0, 1.0)
+    assert tuple(nodes["Principled BSDF"].inputs["Base Color"].default_value) == (1.0, 0.0, 0.0, 1.0)
+
+
+@blender
 def test_clear_materials_take_their_color_from_inside(bpy: Any, particles: Any) -> None:
     def inputs() -> tuple[Any, Any]:
         nodes = bpy.data.materials["MPM Pool"].node_tree.nodes
@@ -80,6 +92,11 @@ def test_clear_materials_take_their_color_from_inside(bpy: Any, particles: Any) 
     display.dress(particles, [WATER._replace(color=red)])
     surface_inputs, volume = inputs()
     assert tuple(volume["Color"].default_value) == red and surface_inputs["Roughness"].default_value == pytest.approx(0.3)
+    # a meter is a hundred units
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    bpy.data.materials.remove(bpy.data.materials["MPM Pool"])
+    display.dress(particles, [WATER])
+    assert inputs()[1]["Density"].default_value == pytest.approx(0.01 / WATER.finish.absorption_depth)
     # sand has no inside, and painted particles have colors of their own
     for other in (SAND._replace(name="Pool"), WATER._replace(name="Pool", is_painted=True)):
         bpy.data.materials.remove(bpy.data.materials["MPM Pool"])

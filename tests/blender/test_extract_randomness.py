@@ -79,3 +79,16 @@ def test_a_user_preset_stores_randomness(bpy: Any, item: Any, tmp_path: Path, mo
     item.mpm.emitter.use_randomness = False
     bpy.ops.mpm.material_choose(name="crust", is_own=True)
     assert extracted(bpy) == kept.randomness
+
+
+def test_the_size_of_a_presets_randomness_is_in_meters_in_any_unit(
+    bpy: Any, item: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(material_presets, "folder", lambda: tmp_path)
+    bpy.context.scene.unit_settings.scale_length = 0.3048
+    bpy.ops.mpm.material_customize()
+    assert extracted(bpy).size == pytest.approx(material_preset("snow").randomness.size)
+    bpy.ops.mpm.material_preset_add(name="Crust")
+    assert read_material_preset(tmp_path / "crust.toml").randomness == material_preset("snow").randomness
+    bpy.ops.mpm.material_choose(name="clay")
+    assert not item.mpm.emitter.use_randomness

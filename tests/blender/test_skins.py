@@ -292,6 +292,33 @@ def test_an_emitter_that_is_disabled_is_named_until_its_mesh_was_copied(bpy: Any
 
 
 @blender
+def test_an_emitter_that_is_gone_is_named_until_its_mesh_was_copied(bpy: Any, tmp_path: Path) -> None:
+    emitter, _item = baked(bpy, tmp_path / "cache")
+    emitter.name = "Other"
+    assert 'Emitter "Jelly, red": it is not in the scene, so there is no mesh to show; give it its former name' in error_of(
+        bpy.ops.mpm.skin_make
+    )
+    emitter.name = "Jelly, red"
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    bpy.data.objects.remove(emitter)
+    derived_path(open_cache(tmp_path / "cache"), Moment(2), SKIN).unlink()
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert derived_facts.facts_of(bpy.context.scene, SKIN)[:3] == (3, 3, 0)
+
+
+@blender
+def test_the_mesh_of_an_emitter_that_is_no_longer_baked_is_hidden(bpy: Any, tmp_path: Path) -> None:
+    _emitter, item = baked(bpy, tmp_path / "cache")
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    skin = item.mpm.display.parts[0].skin
+    looks = showing.looks_of(extract_scene(bpy.context))
+    dressing.dress(item, looks)
+    assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (skin, False, False)
+    dressing.dress(item, [look._replace(name="Other", law="sand", material="dry_sand") for look in looks])
+    assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (None, True, True)
+
+
+@blender
 def test_a_mirrored_mesh_faces_outward(bpy: Any, tmp_path: Path) -> None:
     emitter, item = baked(bpy, tmp_path / "cache")
     emitter.scale = (-1.0, 1.0, 1.0)

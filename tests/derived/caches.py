@@ -76,6 +76,14 @@ def add_frame(folder: Path, scene: Scene, number: int, given: dict[str, np.ndarr
     _write_frame(writer, number, given, births)
 
 
+def add_take(folder: Path, scene: Scene, from_frame: int, given: dict[str, np.ndarray]) -> None:
+    """A take of another scene that continues after a frame of a cache, with one frame of its own."""
+    writer = CacheWriter(folder, scene)
+    writer.prepare(scene, restart=False, from_frame=from_frame)
+    writer.begin(scene)
+    _write_frame(writer, from_frame + 1, given)
+
+
 def _write_frame(writer: CacheWriter, number: int, given: dict[str, np.ndarray], births: dict[str, np.ndarray] | None = None) -> None:
     count = len(given["position"])
     statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)

@@ -17,7 +17,7 @@ from mpm_addon.core.scene.description import Collider
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.surface_file import Piece, surface_at
-from tests.derived.caches import SPACING, arrays, block, description, write_cache
+from tests.derived.caches import SPACING, add_take, arrays, block, description, write_cache
 
 SIZE = 16
 HALF = 0.5 * SIZE * SPACING
@@ -103,3 +103,22 @@ def test_colliders_count_where_they_are_and_when_they_are_enabled(tmp_path: Path
         write_cache(tmp_path / name, particles, particles, scene=scene_with(colliders=(box("wall", low, high, **more),)))
         touching, free = (farthest(made(tmp_path / name, number=number)) - HALF for number in (1, 2))
         assert touching < OVERLAP < 2 * OVERLAP < free, name
+
+
+def test_frames_meet_the_colliders_of_their_own_take(tmp_path: Path) -> None:
+    particles = arrays(block(SIZE))
+    write_cache(tmp_path, particles, scene=scene_with(colliders=(box("wall", (HALF, -1.0, -1.0), (HALF + 1.0, 1.0, 1.0)),)))
+    add_take(tmp_path, scene_with(), 1, particles)
+    touching, free = (farthest(made(tmp_path, number=number)) - HALF for number in (1, 2))
+    assert touching < OVERLAP < 2 * OVERLAP < free
+
+
+def test_a_deforming_sheet_is_met_where_it_blocks(tmp_path: Path) -> None:
+    """Half a cell above the sheet itself."""
+    corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]) - [0.0, 0.0, HALF + SPACING]
+    triangles = np.array([[0, 1, 2], [0, 2, 3]])
+    motion = Motion(np.array([1.0, 2.0]), vertices=np.stack([corners, 1.000001 * corners]))
+    sheet = Collider("sheet", Mesh(corners, triangles), motion=motion)
+    write_cache(tmp_path, arrays(block(SIZE)), scene=scene_with(colliders=(sheet,)))
+    lowest = made(tmp_path).position[:, 2].min()
+    assert -OVERLAP < HALF + lowest < 0.0

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, derived_path, state_of
 from mpm_addon.storage.skin_file import SkinPiece, skin_at
 from mpm_addon.storage.take import SKIN, SURFACE
-from tests.derived.caches import SPACING, add_frame, arrays, description, write_cache
+from tests.derived.caches import SPACING, add_frame, add_take, arrays, description, write_cache
 from tests.derived.skins import cube, particles, scene_of, together, write_moves
 
 ROOT = Path(__file__).parents[2]
@@ -211,6 +212,18 @@ def test_a_moving_emitter_is_bound_where_it_emits(tmp_path: Path, capsys: pytest
         np.testing.assert_allclose(piece(tmp_path / name, 1).position, there, atol=STEP + 4e-6)
 
 
+def test_a_mesh_is_bound_in_the_take_that_emitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the later take the emitter is elsewhere, with other faces."""
+    mesh, rest = cube(SIDE), particles(20)
+    write_moves(tmp_path / "cache", scene_of(mesh), rest, same)
+    add_take(tmp_path / "cache", scene_of(cube(SIDE, (5.0, 0.0, 0.0), cuts=3)), 1, arrays((rest @ TURN.T).astype(np.float32)))
+    assert derive(capsys, tmp_path / "cache")[0] == 0
+    np.testing.assert_allclose(piece(tmp_path / "cache", 1).position, mesh[0], atol=STEP + 1e-6)
+    np.testing.assert_allclose(piece(tmp_path / "cache", 2).position, mesh[0] @ TURN.T, atol=STEP + 1e-6)
+    assert main(["export", str(tmp_path / "cache"), "--skin", "--format", "obj", "--output", str(tmp_path / "out")]) == 0
+    assert trimesh.load(tmp_path / "out" / "frame_000002.obj", force="mesh").volume == pytest.approx(SIDE**3, rel=1e-3)
+
+
 def test_emitters_are_chosen_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     meshes = cube(0.4), cube(0.4, (2.0, 0.0, 0.0))
     rest = np.concatenate([particles(8), particles(8, (2.0, 0.0, 0.0))])
@@ -226,15 +239,12 @@ def test_emitters_are_chosen_by_name(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_names_may_have_commas() -> None:
-    from dataclasses import replace
-
     from mpm_addon.derived.skin import chosen_emitters
 
     scene = scene_of(cube(1.0, cuts=1), cube(1.0, cuts=1), cube(1.0, cuts=1))
-    names = ("a", "a, b", "b")
-    scene = replace(scene, emitters=tuple(replace(each, name=name) for each, name in zip(scene.emitters, names, strict=True)))
+    emitters = [replace(each, name=name) for each, name in zip(scene.emitters, ("a", "a, b", "b"), strict=True)]
     wanted = {"a, b": (1,), "b, a": (0, 2), "a, b, b": (1, 2), "b": (2,), "": (0, 1, 2)}
-    assert {text: chosen_emitters(scene, SkinSettings(emitters=text)) for text in wanted} == wanted
+    assert {text: chosen_emitters(emitters, SkinSettings(emitters=text)) for text in wanted} == wanted
 
 
 def test_a_run_resumes_and_a_damaged_frame_is_made_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -389,11 +399,11 @@ def test_skins_are_exported_as_meshes(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_mesh_of_the_scene_is_checked_before_it_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_moves(tmp_path / "cache", scene_of(cube(0.4)), particles(8), same)
     assert derive(capsys, tmp_path / "cache")[0] == 0
-    from mpm_addon.storage.exporters import surfaces
+    from mpm_addon.storage import skin_file
 
     other = scene_of(cube(0.4, cuts=2))
     assert isinstance(other.emitters[0].shape, Mesh)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surfaces, "read_scene", lambda _folder: other)
+        patch.setattr(skin_file, "read_scene", lambda _folder: other)
         assert main(["export", str(cache.folder), "--skin", "--format", "obj", "--output", str(tmp_path / "out")]) == 1
     assert "frame 1 has a skin of another mesh; derive it again" in capsys.readouterr().err

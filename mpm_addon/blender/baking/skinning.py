@@ -26,7 +26,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
             assigned to a copy are lost with it.
 
     Raises:
-        MpmError: an emitter has no object in the scene, or another scene is shown.
+        MpmError: an emitter without a copy has no object in the scene, or another scene is shown.
     """
     parts = [part for part in item.mpm.display.parts if any(shows_mesh(part, is_render=side) for side in (True, False))]
     missing = [part for part in parts if is_fresh or skin_objects.skin_of(item, part) is None]
@@ -34,17 +34,23 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
         return
     if bpy.context.scene != scene:
         raise MpmError(f'Scene "{scene.name}" is not shown in the window', "switch to it")
-    sources = [(part, _emitter(scene, part.name)) for part in missing]
+    found = [(part, _emitter(scene, item, part)) for part in missing]
+    sources = [(part, source) for part, source in found if source is not None]
     with suspended(), frame_kept(scene, scene_time(scene).frame_start), _modifiers_of(scene):
         depsgraph = bpy.context.evaluated_depsgraph_get()
         for part, source in sources:
             _add(item, part, source, depsgraph)
 
 
-def _emitter(scene: BlenderScene, name: str) -> BlenderObject:
-    found = next((item for item in scene.objects if name in (item.name, item.name_full)), None)
-    if found is None:
-        raise MpmError("it is not in the scene, so there is no mesh to show", "choose another display", subject=f'Emitter "{name}"')
+def _emitter(scene: BlenderScene, item: BlenderObject, part: Any) -> BlenderObject | None:
+    """The emitter; None if it was renamed or removed after its mesh was copied."""
+    found = next((other for other in scene.objects if part.name in (other.name, other.name_full)), None)
+    if found is None and skin_objects.skin_of(item, part) is None:
+        raise MpmError(
+            "it is not in the scene, so there is no mesh to show",
+            "give it its former name, or choose another display",
+            subject=f'Emitter "{part.name}"',
+        )
     return found
 
 

@@ -15,7 +15,7 @@ from ...core.scene.randomness import UNIFORM, Randomness
 from ...storage import user_presets
 from ...storage.presets import MaterialPreset, material_preset, material_preset_names, read_material_preset
 from ..host.blender_types import BlenderObject
-from ..settings.declarations import assign, values_of
+from ..settings.declarations import assign, decimal, values_of
 
 _PACKAGE = (__package__ or "").partition(".blender")[0]
 _FOLDER = "presets/materials"
@@ -50,7 +50,7 @@ def customize(item: BlenderObject, preset: MaterialPreset) -> None:
         emitter.color = (*preset.color, 1.0)
     if preset.randomness.amounts and not emitter.use_randomness:
         emitter.use_randomness = True
-        assign(emitter.randomness, preset.randomness)
+        assign(emitter.randomness, preset.randomness, scale_length=_meters())
     material.source = "custom"
     material.origin = preset.label
 
@@ -76,7 +76,15 @@ def _named(label: str) -> list[MaterialPreset]:
 
 def _own_randomness(item: BlenderObject) -> Randomness:
     """The randomness of an emitter's own settings."""
-    return Randomness(**values_of(item.mpm.emitter.randomness, Randomness))
+    values = values_of(item.mpm.emitter.randomness, Randomness, scale_length=_meters())
+    # as a person would write it in a file
+    return Randomness(**{**values, "size": float(f"{values['size']:.6g}")})
+
+
+def _meters() -> float:
+    """Meters per unit of the scene in the window."""
+    scene: Any = bpy.context.scene
+    return decimal(scene.unit_settings.scale_length)
 
 
 def load(item: BlenderObject, name: str) -> None:

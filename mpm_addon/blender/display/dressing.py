@@ -47,14 +47,23 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
     with silent():
         parts.clear()
         for look in looks:
-            ready = material_of(look._replace(spacing=look.spacing / meters))
+            ready = material_of(look._replace(scale_length=meters))
             part = parts.add()
             part.name, part.law, part.simulated_material = look.name, look.law, look.material
             new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None, None)
             part.viewport, part.render, chosen, part.skin = kept.get(look.name, new)
             part.material = chosen or ready
+    _hide_others(item, [skin for *_, skin in kept.values()])
     refit(item)
     rebuild(item)
+
+
+def _hide_others(item: BlenderObject, skins: Sequence[BlenderObject | None]) -> None:
+    """Hide the skins of emitters that are gone, which nothing moves any longer; they may hold an artist's work."""
+    used = {part.skin for part in item.mpm.display.parts}
+    for skin in skins:
+        if skin is not None and skin not in used and skin.parent == item:
+            skin.hide_viewport = skin.hide_render = True
 
 
 def build_missing(looks: Sequence[Look]) -> bool:

@@ -15,7 +15,8 @@ from . import assets
 from .building import Inputs
 
 _LOOK = "mpm_look"
-_SURFACE, _VOLUME = "Principled BSDF", "Volume Absorption"
+# the name of an absorption is not that which Blender gives to those of artists
+_SURFACE, _VOLUME = "Principled BSDF", "MPM Absorption"
 # the attribute with the color of each particle, if an emitter carries it
 PAINTED_COLOR = "color"
 # Fraction by which a clear material that does not absorb keeps its color: light passes through at least two surfaces.
@@ -33,6 +34,7 @@ class Look(NamedTuple):
         is_painted: whether each particle has its own color, in the attribute `color`.
         law, material: its law and material; emitters of one material share a surface.
         spacing: the cell size [m], which scales bumps and subsurface scattering.
+        scale_length: meters per Blender unit.
         mode: the initial display mode in the viewport and in renders; chosen by the material if not given.
     """
 
@@ -42,11 +44,17 @@ class Look(NamedTuple):
     law: str = ""
     material: str = ""
     spacing: float = 0.02
+    scale_length: float = 1.0
     mode: str = ""
 
     @property
     def finish(self) -> Finish:
         return finish_of(self.law, self.material)
+
+    @property
+    def cell(self) -> float:
+        """The cell size in Blender units."""
+        return self.spacing / self.scale_length
 
 
 def material_name(emitter: str) -> str:
@@ -58,7 +66,7 @@ def material_of(look: Look) -> BlenderMaterial:
     """The emitter's Blender material. Follows changes of the emitter, and is otherwise left unchanged."""
     name = material_name(look.name)
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
-    wanted = json.dumps([*(round(part, 5) for part in look.color), look.is_painted, look.law, look.material])
+    wanted = json.dumps([*(round(part, 5) for part in look.color), look.is_painted, look.law, look.material, round(look.scale_length, 6)])
     if material.get(_LOOK) == wanted:
         return material
     is_ours = _LOOK not in material or not assets.is_edited(tree_of(material))
@@ -93,7 +101,7 @@ def _build(tree: NodeTree, look: Look) -> None:
         "Metallic": finish.metallic,
         "Transmission Weight": finish.transmission,
         "Subsurface Weight": finish.subsurface,
-        "Subsurface Scale": 1.5 * look.spacing,
+        "Subsurface Scale": 1.5 * look.cell,
         # light of all colors scatters equally far: the default radius is that of skin
         "Subsurface Radius": (1.0, 1.0, 1.0),
         "Coat Weight": finish.coat,
@@ -103,7 +111,7 @@ def _build(tree: NodeTree, look: Look) -> None:
         values |= _glow(shader, look, color)
     if finish.bump > 0.0:
         values["Normal"] = _bumps(shader, look)
-    absorption = {"Color": look.color, "Density": 1.0 / finish.absorption_depth} if _absorbs(look) else {}
+    absorption = {"Color": look.color, "Density": look.scale_length / finish.absorption_depth} if _absorbs(look) else {}
     volume = shader.node("ShaderNodeVolumeAbsorption", absorption, name=_VOLUME) if absorption else None
     shader.end(shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE), volume)
 
@@ -132,7 +140,7 @@ def _glow(shader: "Shader", look: Look, color: Any) -> Inputs:
     finish = look.finish
     if finish.crust == 0.0:
         return {"Emission Color": color, "Emission Strength": finish.emission}
-    noise = _noise(shader, 0.25 / look.spacing)
+    noise = _noise(shader, 0.25 / look.cell)
     # half of the noise is below 0.5, and nearly all of it within 0.2 of that
     edge = 0.3 + 0.4 * finish.crust
     glowing = {0: noise, 1: edge - 0.05, 2: edge + 0.05, 3: 0.0, 4: finish.emission}
@@ -148,8 +156,8 @@ def _noise(shader: "Shader", scale: float) -> Any:
 
 def _bumps(shader: "Shader", look: Look) -> Any:
     """Small bumps that move with the material."""
-    height = _noise(shader, 0.6 / look.spacing)
-    return shader.node("ShaderNodeBump", {"Strength": look.finish.bump, "Distance": 0.4 * look.spacing, "Height": height}).outputs[0]
+    height = _noise(shader, 0.6 / look.cell)
+    return shader.node("ShaderNodeBump", {"Strength": look.finish.bump, "Distance": 0.4 * look.cell, "Height": height}).outputs[0]
 
 
 def _recolor(tree: NodeTree, look: Look) -> None:

@@ -210,11 +210,17 @@ def decimal(value: float) -> float:
     return float(str(np.float32(value)))
 
 
-def assign(group: Any, instance: Any) -> None:
-    """Set a property group to the parameters of a dataclass instance (scale_length 1)."""
+def assign(group: Any, instance: Any, *, scale_length: float = 1.0) -> None:
+    """Set a property group to the parameters of a dataclass instance; `scale_length` is that of `values_of`."""
     for declared in parameters_of(type(instance)):
         value = getattr(instance, declared.name)
         if declared.optional and hasattr(group, f"use_{declared.name}"):
             setattr(group, f"use_{declared.name}", value is not None)
-        if value is not None:
-            setattr(group, declared.name, value)
+        if value is None:
+            continue
+        factor = scale_length ** BLENDER_UNITS.get(declared.unit, ("NONE", 0))[1]
+        if declared.kind == "number":
+            value /= factor
+        elif declared.kind == "vector":
+            value = tuple(component / factor for component in value)
+        setattr(group, declared.name, value)

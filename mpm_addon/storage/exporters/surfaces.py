@@ -12,10 +12,9 @@ from ...core.geometry.shapes.mesh import Mesh
 from ...core.particles import Moment
 from ..cache import Cache
 from ..installation import require
-from ..scene_file import read_scene
-from ..skin_file import skin_at
+from ..skin_file import scenes_of_emission, skin_at
 from ..surface_file import POSITION, Piece, surface_at
-from ..take import SCENE, SKIN, SURFACE
+from ..take import SKIN, SURFACE
 from .names import plain_names
 
 
@@ -63,8 +62,8 @@ def export_surfaces(
 
 
 def _skin_reader(cache: Cache) -> Callable[[Moment], Sequence[Piece]]:
-    """Returns the skin of a frame as meshes: the triangles are those of the scene. Raises CacheError or SceneError."""
-    emitters = read_scene(cache.takes[-1].folder / SCENE).emitters
+    """Returns the skin of a frame as meshes: the triangles are those of the scenes. Raises CacheError or SceneError."""
+    emitters = [scene.emitters[number] for number, scene in enumerate(scenes_of_emission(cache))]
 
     def pieces_at(moment: Moment) -> Sequence[Piece]:
         origin, pieces = skin_at(cache, moment)
