@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
@@ -120,17 +119,7 @@ def test_every_material_is_known_by_its_look_and_has_a_variant() -> None:
     assert read_scene(SCENE).emitters[0].shape.volume() == pytest.approx(EDGE**3)
 
 
-def _marked(reasons: dict[str, str]) -> list[Any]:
-    """The names of the presets; those with a reason are known to fail."""
-    return [
-        pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=reasons[name])] if name in reasons else [])
-        for name in material_preset_names()
-    ]
-
-
-@pytest.mark.parametrize(
-    "name", _marked({"snow": "its weak spots crack: mean volume ratio 1.11", "wet_snow": "its weak spots crack: mean volume ratio 1.08"})
-)
+@pytest.mark.parametrize("name", material_preset_names())
 def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
     for spacing in spacings(name):
         outcome = dropped(name, spacing)
@@ -140,7 +129,7 @@ def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
         assert 0.75 < outcome.volume_ratio < 1.05
 
 
-@pytest.mark.parametrize("name", _marked({"wet_snow": "another crack opens: spread 0.156 m in the preview, 0.184 m in the bake"}))
+@pytest.mark.parametrize("name", material_preset_names())
 def test_a_preview_predicts_the_final_within_a_tenth(name: str) -> None:
     preview, final = (dropped(name, spacing) for spacing in spacings(name))
     assert preview.heights[-1] == pytest.approx(final.heights[-1], rel=0.1)

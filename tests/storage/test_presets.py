@@ -39,8 +39,8 @@ def test_snow_presets_have_randomness_and_published_scenes_have_none() -> None:
 def test_randomness_of_a_factor_that_the_law_does_not_have_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "snow.toml"
     text = (presets_folder() / "materials" / "snow.toml").read_text(encoding="utf-8")
-    file.write_text(text.replace("strength = 1.5", "friction = 1.5"), encoding="utf-8")
-    with pytest.raises(PresetError, match=r'^Material preset "snow": its randomness of friction is 1\.5, but the law "snow"'):
+    file.write_text(text.replace("strength = 1.2", "friction = 1.2"), encoding="utf-8")
+    with pytest.raises(PresetError, match=r'^Material preset "snow": its randomness of friction is 1\.2, but the law "snow"'):
         read_material_preset(file)
 
 

@@ -27,7 +27,7 @@ class Randomness:
         0.0,
         minimum=0.0,
         maximum=_LARGEST_AMOUNT,
-        help="Variation of the strength; more gives more varied chunks (clay 0.3, snow 1.5)",
+        help="Variation of the strength; more gives more varied chunks (clay 0.3, snow 1.2)",
     )
     stiffness: float = parameter(
         0.0, minimum=0.0, maximum=_LARGEST_AMOUNT, help="Variation of the stiffness; more bakes slower (rubber 0.1, snow 0.3)"
