@@ -41,7 +41,7 @@ class Randomness:
     size: float = parameter(
         0.07, unit="m", above=0.0, maximum=1e6, help="Size of the largest weak and strong spots (snow 0.07, a boulder 0.5)"
     )
-    seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Changes the pattern")
+    seed: int = parameter(0, minimum=0, maximum=2**31 - 1, help="Random seed for the pattern of weak and strong spots")
 
     def check(self, subject: str) -> None:
         """Check the values. Raises SceneError naming `subject`."""
