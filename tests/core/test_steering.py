@@ -16,7 +16,7 @@ from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.force import Force
 from mpm_addon.core.stepping.simulation import Simulation
-from mpm_addon.core.stepping.steering import LONGEST_WAY, Steering
+from mpm_addon.core.stepping.steering import LONGEST_MOVE, Steering
 
 from .scenes import LATTICE, box, material, scene
 
@@ -107,8 +107,8 @@ def test_a_hand_that_jumps_is_followed_as_fast_as_the_grid_allows() -> None:
     for frame in (1, 2):
         steering.begin(frame)
         _, linear, _ = velocity_at(motion, frame, 24.0)
-        assert linear == pytest.approx([LONGEST_WAY * SPACING * 24.0, 0.0, 0.0])
-    assert pose_at(motion, 3.0)[:3, 3] == pytest.approx([2 * LONGEST_WAY * SPACING, 0.0, 0.0])
+        assert linear == pytest.approx([LONGEST_MOVE * SPACING * 24.0, 0.0, 0.0])
+    assert pose_at(motion, 3.0)[:3, 3] == pytest.approx([2 * LONGEST_MOVE * SPACING, 0.0, 0.0])
 
 
 def test_an_object_turns_about_its_own_center() -> None:
