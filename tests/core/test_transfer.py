@@ -16,6 +16,7 @@ from mpm_addon.core.transfer.particle_store import MaterialPoints, ParticleStore
 from mpm_addon.core.transfer.rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
 from mpm_addon.core.transfer.scatter import particles_to_grid
 from mpm_addon.core.transfer.scheme import Scheme, cubic_weights, farthest_drift, quadratic_weights, scheme_of
+from mpm_addon.core.transfer.sparse import MOST
 
 SPACING = 0.1
 GRADIENT = np.array([[0.3, -2.0, 0.5], [1.5, -0.4, 0.2], [-0.7, 0.9, 0.1]])
@@ -304,6 +305,18 @@ def test_nothing_is_left_at_nodes_that_particles_have_gone_from(scheme: Scheme) 
         # each particle has 3 nodes, or 4, along an axis
         touched = (4 if "Cubic" in type(scheme).__name__ else 3) ** dimension_of(scheme)
         assert np.count_nonzero(nodes[..., 3]) <= 3 * touched
+
+
+def test_a_single_velocity_that_is_not_finite_is_seen_at_the_nodes() -> None:
+    """The bound on the speeds of particles: if it did not tell, they would be moved nowhere and scattered from there."""
+    store = stored(np.full((MOST + 2, 3), 2.0) * SPACING, "float32")
+    store.table[VELOCITY : VELOCITY_GRADIENT + 9] = 0.0
+    store.table[MASS, 0], store.table[VELOCITY, 0] = 10.0, 2e37
+    # twice this momentum, at the lowest nodes along z, is more than single precision can represent
+    store.table[VELOCITY_GRADIENT + 2, 0] = -2e38
+    nodes = to_grid(store, SCHEMES[0])
+    assert 0 < np.count_nonzero(~np.isfinite(nodes)) <= 9
+    assert np.isnan(store.node_speeds.max())
 
 
 def test_a_state_that_is_not_finite_leaves_nothing_behind_where_all_goes_back_to_a_sort() -> None:

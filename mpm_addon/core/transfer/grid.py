@@ -138,7 +138,7 @@ def store_plane(node, at, rows):
 
 @generic
 def fastest_of(rows, fastest):
-    """The largest of each number of `fastest` and of four rows of nodes; NaN where one is not finite and `fastest` is not lost."""
+    """The largest of each number of `fastest` and of four rows of nodes; and zeros, or NaN where a number is not finite."""
     first, second, third, fourth = rows
     first, second = absolute(without_masses(first)), absolute(without_masses(second))
     third, fourth = absolute(without_masses(third)), absolute(without_masses(fourth))
@@ -177,6 +177,13 @@ def largest_of_nodes(row):
     """The largest of each number of four nodes."""
     half = maximum(shuffled(row, row, (0, 1, 2, 3, 4, 5, 6, 7)), shuffled(row, row, (8, 9, 10, 11, 12, 13, 14, 15)))
     return maximum(shuffled(half, half, (0, 1, 2, 3)), shuffled(half, half, (4, 5, 6, 7)))
+
+
+@generic
+def sum_of_nodes(row):
+    """The sum of each number of four nodes."""
+    half = shuffled(row, row, (0, 1, 2, 3, 4, 5, 6, 7)) + shuffled(row, row, (8, 9, 10, 11, 12, 13, 14, 15))
+    return shuffled(half, half, (0, 1, 2, 3)) + shuffled(half, half, (4, 5, 6, 7))
 
 
 @generic
@@ -233,7 +240,7 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds)
             elif before >> row & FOUR_ROWS:
                 clear_rows(node, before & FOUR_ROWS << row)
         node_rows[number] = rows
-        store(speeds[number], 0, largest_of_nodes(fastest + check))
+        store(speeds[number], 0, largest_of_nodes(fastest) + sum_of_nodes(check))
 
 
 @parallel_kernel
