@@ -279,6 +279,22 @@ def test_a_mesh_is_copied_again_only_if_its_vertices_changed(bpy: Any, tmp_path:
 
 
 @blender
+@pytest.mark.parametrize("has_material", [True, False])
+def test_a_mesh_that_is_copied_again_keeps_its_materials(bpy: Any, tmp_path: Path, has_material: bool) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    if not has_material:
+        emitter.data.materials.clear()
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    skin = item.mpm.display.parts[0].skin
+    assert skin.material_slots[0].material.name == ("Blue" if has_material else "MPM Jelly, red")
+    skin.data.materials[0] = bpy.data.materials.new("Glass")
+    skin.material_slots[0].link = "DATA"
+    emitter.modifiers["Subdivision"].levels = 1
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert (len(skin.data.vertices), [slot.material.name for slot in skin.material_slots]) == (26, ["Glass"])
+
+
+@blender
 def test_an_emitter_that_is_disabled_is_named_until_its_mesh_was_copied(bpy: Any, tmp_path: Path) -> None:
     emitter, item = baked(bpy, tmp_path / "cache")
     emitter.hide_viewport = True

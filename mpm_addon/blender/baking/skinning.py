@@ -22,8 +22,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
     Args:
         scene: the scene, which must be the one in the window.
         item: the particle object.
-        is_fresh: whether to copy meshes again that are there but have another number of vertices. Materials that the artist
-            assigned to a copy are lost with it.
+        is_fresh: whether to copy meshes again that are there but have another number of vertices; they keep their materials.
 
     Raises:
         MpmError: an emitter without a copy has no object in the scene, or another scene is shown.
@@ -75,7 +74,13 @@ def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsg
         bpy.data.meshes.remove(mesh)
         return
     if known is not None:
-        before, known.data = known.data, mesh
+        before = known.data
+        for place, material in enumerate(before.materials):
+            if place < len(mesh.materials):
+                mesh.materials[place] = material
+            else:
+                mesh.materials.append(material)
+        known.data = mesh
         if not before.users:
             bpy.data.meshes.remove(before)
         return
