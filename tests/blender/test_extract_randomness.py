@@ -92,3 +92,10 @@ def test_the_size_of_a_presets_randomness_is_in_meters_in_any_unit(
     assert read_material_preset(tmp_path / "crust.toml").randomness == material_preset("snow").randomness
     bpy.ops.mpm.material_choose(name="clay")
     assert not item.mpm.emitter.use_randomness
+
+
+def test_what_the_law_does_not_have_is_not_saved(bpy: Any, item: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(material_presets, "folder", lambda: tmp_path)
+    set_own(item, strength=0.5, friction=0.7)
+    bpy.ops.mpm.material_preset_add(name="Crust")
+    assert read_material_preset(tmp_path / "crust.toml").randomness.amounts == {"strength": 0.5}

@@ -237,3 +237,11 @@ def test_the_object_of_a_preview_is_not_taken_for_another_cache(bpy: Any, tmp_pa
     previews.label(scene)
     write_cache(tmp_path / "cache", {1: 2})
     assert showing.show_cache(scene) != preview
+
+
+@blender
+def test_skins_are_named_because_they_are_not_published(bpy: Any, saved: Any, tmp_path: Path) -> None:
+    skin = saved.mpm.display.parts[0].skin = add_mesh(bpy, "red Skin")
+    skin.parent = saved
+    bpy.ops.wm.save_mainfile()
+    assert '"red Skin" is not published; export it as Alembic or USD.' in publishing.publish(bpy.context, tmp_path / "out")

@@ -141,7 +141,10 @@ def test_nodes_show_what_the_mesh_does_not_replace(
 def test_a_mesh_with_other_vertices_is_named(bpy: Any, particles: Any) -> None:
     write(particles, 2, position=np.concatenate([CUBE, CUBE]))
     bpy.context.scene.frame_set(2)
-    assert skin_objects.status(particles) == 'The mesh of "first" has 8 vertices, but it was baked with 16; make the skin again'
+    assert (
+        skin_objects.status(particles)
+        == 'The mesh of "first" has 8 vertices, but it was baked with 16; make the skin again, or bake again if the emitter changed'
+    )
     assert len(particles.data.vertices) == 6
     bpy.context.scene.frame_set(3)
     assert skin_objects.status(particles) == ""
@@ -279,6 +282,22 @@ def test_a_mesh_is_copied_again_only_if_its_vertices_changed(bpy: Any, tmp_path:
 
 
 @blender
+@pytest.mark.parametrize("has_material", [True, False])
+def test_a_mesh_that_is_copied_again_keeps_its_materials(bpy: Any, tmp_path: Path, has_material: bool) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    if not has_material:
+        emitter.data.materials.clear()
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    skin = item.mpm.display.parts[0].skin
+    assert skin.material_slots[0].material.name == ("Blue" if has_material else "MPM Jelly, red")
+    skin.data.materials[0] = bpy.data.materials.new("Glass")
+    skin.material_slots[0].link = "DATA"
+    emitter.modifiers["Subdivision"].levels = 1
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert (len(skin.data.vertices), [slot.material.name for slot in skin.material_slots]) == (26, ["Glass"])
+
+
+@blender
 def test_an_emitter_that_is_disabled_is_named_until_its_mesh_was_copied(bpy: Any, tmp_path: Path) -> None:
     emitter, item = baked(bpy, tmp_path / "cache")
     emitter.hide_viewport = True
@@ -316,6 +335,20 @@ def test_the_mesh_of_an_emitter_that_is_no_longer_baked_is_hidden(bpy: Any, tmp_
     assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (skin, False, False)
     dressing.dress(item, [look._replace(name="Other", law="sand", material="dry_sand") for look in looks])
     assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (None, True, True)
+
+
+@blender
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_an_emitter_without_a_mesh_of_its_own_is_named(bpy: Any, tmp_path: Path, is_empty: bool) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    if is_empty:
+        bpy.data.objects.remove(emitter)
+        bpy.context.scene.collection.objects.link(bpy.data.objects.new("Jelly, red", None))
+    else:
+        emitter.data.clear_geometry()
+    before = len(bpy.data.meshes)
+    assert 'Emitter "Jelly, red": it has no mesh of its own; realize its instances' in error_of(bpy.ops.mpm.skin_make)
+    assert (item.mpm.display.parts[0].skin, len(bpy.data.meshes)) == (None, before)
 
 
 @blender

@@ -22,8 +22,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
     Args:
         scene: the scene, which must be the one in the window.
         item: the particle object.
-        is_fresh: whether to copy meshes again that are there but have another number of vertices. Materials that the artist
-            assigned to a copy are lost with it.
+        is_fresh: whether to copy meshes again that are there but have another number of vertices; they keep their materials.
 
     Raises:
         MpmError: an emitter without a copy has no object in the scene, or another scene is shown.
@@ -67,19 +66,40 @@ def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsg
         raise MpmError(
             "it is disabled in viewports, so its mesh cannot be copied", "enable it to make the skin", subject=f'Emitter "{source.name}"'
         )
-    mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
-    mesh.name = f"{source.name} Skin"
+    mesh = _copied(source, evaluated, depsgraph)
     if np.linalg.det(matrix_array(source.matrix_world)[:3, :3]) < 0.0:
         mesh.flip_normals()
     if known is not None and len(known.data.vertices) == len(mesh.vertices):
         bpy.data.meshes.remove(mesh)
         return
     if known is not None:
-        before, known.data = known.data, mesh
+        before = known.data
+        for place, material in enumerate(before.materials):
+            if place < len(mesh.materials):
+                mesh.materials[place] = material
+            else:
+                mesh.materials.append(material)
+        known.data = mesh
         if not before.users:
             bpy.data.meshes.remove(before)
         return
     part.skin = _object(item, source, mesh, part)
+
+
+def _copied(source: BlenderObject, evaluated: BlenderObject, depsgraph: Depsgraph) -> BlenderMesh:
+    """A copy of an emitter's evaluated mesh. Raises MpmError if it has none."""
+    try:
+        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
+    except RuntimeError:  # an empty, for example
+        mesh = None
+    if mesh is None or not len(mesh.vertices):
+        if mesh is not None:
+            bpy.data.meshes.remove(mesh)
+        raise MpmError(
+            "it has no mesh of its own", "realize its instances, or choose another display", subject=f'Emitter "{source.name}"'
+        ) from None
+    mesh.name = f"{source.name} Skin"
+    return mesh
 
 
 def _object(item: BlenderObject, source: BlenderObject, mesh: BlenderMesh, part: Any) -> BlenderObject:

@@ -3,6 +3,7 @@
 A user preset is copied into *Custom* when it is chosen, so a .blend file never needs the user's folder.
 """
 
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ...storage import user_presets
 from ...storage.presets import MaterialPreset, material_preset, material_preset_names, read_material_preset
 from ..host.blender_types import BlenderObject
 from ..settings.declarations import assign, decimal, values_of
+from ..settings.properties import own_randomness
 
 _PACKAGE = (__package__ or "").partition(".blender")[0]
 _FOLDER = "presets/materials"
@@ -62,7 +64,7 @@ def choose(item: BlenderObject, name: str) -> None:
         origins = _named(material.origin)
         if any(np.allclose(each.color, emitter.color[:3], atol=1e-4) for each in origins if each.color is not None):
             emitter.use_color = False
-        if any(each.randomness == _own_randomness(item) for each in origins):
+        if any(each.randomness == _own_randomness(item, each.law) for each in origins):
             emitter.use_randomness = False
     material.preset = name
     material.source = "preset"
@@ -74,11 +76,10 @@ def _named(label: str) -> list[MaterialPreset]:
     return [each for each in (*built_in, *(own for _, own in own_presets())) if each is not None and each.label == label]
 
 
-def _own_randomness(item: BlenderObject) -> Randomness:
-    """The randomness of an emitter's own settings."""
-    values = values_of(item.mpm.emitter.randomness, Randomness, scale_length=_meters())
-    # as a person would write it in a file
-    return Randomness(**{**values, "size": float(f"{values['size']:.6g}")})
+def _own_randomness(item: BlenderObject, law: Law) -> Randomness:
+    """The randomness of an emitter's own settings, of what a law has, rounded as in a file."""
+    own = own_randomness(item.mpm.emitter, law, scale_length=_meters())
+    return replaced(own, size=float(f"{own.size:.6g}"))
 
 
 def _meters() -> float:
@@ -107,8 +108,7 @@ def save(item: BlenderObject, label: str, description: str, *, replace: bool) ->
     described = " ".join(description.split()) or f"{law.label}."
     source = _SAVED if base is None else base.source
     of_preset = UNIFORM if base is None else base.randomness
-    randomness = _own_randomness(item) if item.mpm.emitter.use_randomness else of_preset
-    randomness.check_factors(law.scalable, law.name, plain, f'Object "{item.name}"')
+    randomness = _own_randomness(item, law) if item.mpm.emitter.use_randomness else of_preset
     preset = MaterialPreset("", plain, described, source, law, color=rounded, randomness=randomness)
     return user_presets.save_preset(folder(), preset, replace=replace)
 

@@ -65,13 +65,15 @@ def publish(context: Context, folder: Path) -> list[str]:
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     try:
         surfaces = [surface for _, item in shown if (surface := surface_objects.surface_of(item)) is not None and surface.library is None]
-        surfaces += [skin for _, item in shown for _, _, skin in skin_objects.skins_of(item, is_any=True)]
+        skins = [skin for _, item in shown for _, _, skin in skin_objects.skins_of(item, is_any=True)]
+        surfaces += skins
         told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "surfaces": [surface.name for surface in surfaces], "jobs": jobs}
         said = run_script(_SCRIPT, [str(target), json.dumps(told)])
         outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
     except MpmError:
         target.unlink(missing_ok=True)
         raise
+    notes += [f'"{skin.name}" is not published; export it as Alembic or USD.' for skin in skins]
     notes += [f"Not packed, and outside the folder: {path}; copy it to the same path." for path in outside]
     _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": notes})
     return notes

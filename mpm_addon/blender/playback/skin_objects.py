@@ -117,7 +117,8 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
         if count and count != len(skin.data.vertices):
             vertices = len(skin.data.vertices)
             told[item.session_uid] = (
-                f'The mesh of "{part.name}" has {vertices} vertices, but it was baked with {count}; make the skin again'
+                f'The mesh of "{part.name}" has {vertices} vertices, but it was baked with {count}; '
+                "make the skin again, or bake again if the emitter changed"
             )
             arrays = None
         _fill(skin.data, arrays if count else None, wanted, (around, number))

@@ -11,11 +11,11 @@ from ...core.geometry.shapes.points import Points
 from ...core.laws import LAWS
 from ...core.scene.animation import Animation, Motion
 from ...core.scene.description import Collider, Emitter, Material, Outflow
-from ...core.scene.randomness import RANDOM_FACTORS, UNIFORM, Randomness
+from ...core.scene.randomness import UNIFORM, Randomness
 from ...storage.presets import material_preset
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats
-from ..settings.declarations import values_of
+from ..settings.properties import own_randomness
 from .motion import placed
 from .painting import painting_of
 from .sampling import Track, Values, animated, filled, hide_where_disabled
@@ -118,10 +118,8 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
 
 
 def _randomness(item: BlenderObject, material: Material, scale_length: float) -> Randomness:
-    """An emitter's own randomness, of what its law has, or that of its preset. A custom material without any is uniform."""
+    """An emitter's own randomness, or that of its preset. A custom material without any is uniform."""
     settings = item.mpm.emitter
     if not settings.use_randomness:
         return material_preset(item.mpm.material.preset).randomness if item.mpm.material.source == "preset" else UNIFORM
-    values = values_of(settings.randomness, Randomness, scale_length=scale_length)
-    hidden = [name for name in RANDOM_FACTORS if name not in material.law.scalable]
-    return Randomness(**{**values, **dict.fromkeys(hidden, 0.0)})
+    return own_randomness(settings, material.law, scale_length=scale_length)

@@ -13,13 +13,13 @@ from ...core.laws import LAWS
 from ...core.laws.law import Law
 from ...core.parameters import parameters_of
 from ...core.scene.description import Collider, Emitter, Outflow
-from ...core.scene.randomness import Randomness
+from ...core.scene.randomness import RANDOM_FACTORS, Randomness
 from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ...storage.presets import material_presets
 from ..host.active_row import PROPERTIES as ACTIVE_ROW
 from ..host.registrar import Registrar
 from ..host.wording import title
-from .declarations import STILL, annotations_of, enum_items, property_group
+from .declarations import STILL, annotations_of, enum_items, property_group, values_of
 from .display_settings import GROUPS as DISPLAY_GROUPS
 from .display_settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
@@ -122,6 +122,13 @@ MATERIAL_GROUP = property_group(
 RANDOMNESS_GROUP = property_group(
     "MPM_PG_randomness", annotations_of(Randomness), description="Noise on the parameters of an emitter's material."
 )
+
+
+def own_randomness(settings: Any, law: Law, *, scale_length: float) -> Randomness:
+    """An emitter's own randomness, of what a law has: the rest is not shown. `scale_length` is that of `values_of`."""
+    values = values_of(settings.randomness, Randomness, scale_length=scale_length)
+    return Randomness(**{**values, **{name: 0.0 for name in RANDOM_FACTORS if name not in law.scalable}})
+
 
 EMITTER_GROUP = property_group(
     "MPM_PG_emitter",

@@ -90,7 +90,8 @@ class _Deleting(_WhileNoneIsMade, Operation):
         count = facts.made + facts.outdated
         if not count or self.cache:
             return self.execute(context)
-        lost = f"The {self.kind} of {counted(count, 'frame')} ({size(facts.size)}) will be deleted"
+        meshes = " and the meshes that show it" if self.kind == SKIN else ""
+        lost = f"The {self.kind} of {counted(count, 'frame')} ({size(facts.size)}){meshes} will be deleted"
         return context.window_manager.invoke_confirm(self, event, title=self.bl_label, message=lost, confirm_text="Delete", icon="WARNING")
 
     def execute(self, context: Context) -> Any:
@@ -147,7 +148,8 @@ class MPM_OT_skin_delete(_Deleting, bpy.types.Operator):
 
     bl_idname = "mpm.skin_delete"
     bl_label = "Delete Skin"
-    bl_options = {"REGISTER"}
+    # the meshes hold an artist's materials and modifiers
+    bl_options = {"REGISTER", "UNDO"}
     kind = SKIN
 
 
