@@ -319,6 +319,21 @@ def test_a_single_velocity_that_is_not_finite_is_seen_at_the_nodes() -> None:
     assert np.isnan(store.node_speeds.max())
 
 
+@pytest.mark.parametrize("count", [1, MOST + 2])
+def test_the_least_masses_have_finite_velocities(count: int) -> None:
+    """Where particles lie on a lattice, the weights of their farthest nodes are squares of rounding errors, along each of three axes."""
+    store = stored(np.full((count, 3), 2.4) * SPACING, "float32")
+    its = np.flatnonzero(store.live)
+    store.table[POSITION : POSITION + 3, its] = np.float32(2.5) - np.float32(2.4e-7)
+    store.table[MASS, its] *= 1e-4
+    store.table[VELOCITY, its] = 3.0
+    nodes = to_grid(store, SCHEMES[0])
+    masses = nodes[..., 3]
+    assert 0.0 < masses[masses > 0.0].min() < 1e-38
+    assert np.isfinite(nodes).all()
+    assert np.isfinite(store.node_speeds.max())
+
+
 def test_a_state_that_is_not_finite_leaves_nothing_behind_where_all_goes_back_to_a_sort() -> None:
     store = stored(np.array([[0.1, 0.1, 0.1], [3.9, 0.2, 2.2]]) * SPACING)
     store.sort()

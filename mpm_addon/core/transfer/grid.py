@@ -20,6 +20,10 @@ ROW = NODE * BLOCK
 FOUR_ROWS = (1 << BLOCK) - 1
 
 
+# a factor of masses before they are inverted
+ENLARGED = 2.0**64
+
+
 @generic
 def overlap(offset, begin, end):
     """The nodes [low, high) of a node block that nodes [begin, end) in the arena of the block at `offset` overlap.
@@ -101,16 +105,17 @@ def velocities_of(rows, gravity):
     mass = shuffled(masses_of(first, second), masses_of(third, fourth), sixteen)
     zero, one = constant(0.0, mass), constant(1.0, mass)
     there = select(mass > 0.0, one, zero)
-    # divisions cost most: one for four rows
-    inverse = 1.0 / select(mass > 0.0, mass, one)
+    # divisions cost most: one for four rows; the least masses are so small that their inverse would be infinite
+    inverse = 1.0 / select(mass > 0.0, ENLARGED * mass, one)
+    enlarged = shuffled(constant(ENLARGED, mass), one, (0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 0, 16))
     return (
-        shuffled(inverse, one, (0, 0, 0, 16, 1, 1, 1, 16, 2, 2, 2, 16, 3, 3, 3, 16)) * first
+        shuffled(inverse, one, (0, 0, 0, 16, 1, 1, 1, 16, 2, 2, 2, 16, 3, 3, 3, 16)) * first * enlarged
         + shuffled(there, zero, (0, 0, 0, 16, 1, 1, 1, 16, 2, 2, 2, 16, 3, 3, 3, 16)) * gravity,
-        shuffled(inverse, one, (4, 4, 4, 16, 5, 5, 5, 16, 6, 6, 6, 16, 7, 7, 7, 16)) * second
+        shuffled(inverse, one, (4, 4, 4, 16, 5, 5, 5, 16, 6, 6, 6, 16, 7, 7, 7, 16)) * second * enlarged
         + shuffled(there, zero, (4, 4, 4, 16, 5, 5, 5, 16, 6, 6, 6, 16, 7, 7, 7, 16)) * gravity,
-        shuffled(inverse, one, (8, 8, 8, 16, 9, 9, 9, 16, 10, 10, 10, 16, 11, 11, 11, 16)) * third
+        shuffled(inverse, one, (8, 8, 8, 16, 9, 9, 9, 16, 10, 10, 10, 16, 11, 11, 11, 16)) * third * enlarged
         + shuffled(there, zero, (8, 8, 8, 16, 9, 9, 9, 16, 10, 10, 10, 16, 11, 11, 11, 16)) * gravity,
-        shuffled(inverse, one, (12, 12, 12, 16, 13, 13, 13, 16, 14, 14, 14, 16, 15, 15, 15, 16)) * fourth
+        shuffled(inverse, one, (12, 12, 12, 16, 13, 13, 13, 16, 14, 14, 14, 16, 15, 15, 15, 16)) * fourth * enlarged
         + shuffled(there, zero, (12, 12, 12, 16, 13, 13, 13, 16, 14, 14, 14, 16, 15, 15, 15, 16)) * gravity,
     )
 
