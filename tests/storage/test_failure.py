@@ -56,7 +56,7 @@ def test_the_event_and_the_status_tell_of_it(scene: Path, tmp_path: Path, stand_
     }
     assert said["message"] == (
         'Material "jelly": unstable at frame 4 (0.125 s) even with substeps 64 times shorter (1e-06 s); 10 particles are inverted '
-        'or crushed to nothing (ids 5, 6, 7, 8, 9, 10, 11, 12, ...; emitter "ball"); use a smaller cfl than 1, such as 0.4.'
+        'or completely crushed (ids 5, 6, 7, 8, 9, 10, 11, 12, ...; emitter "ball"); use a smaller cfl than 1, such as 0.4.'
     )
     assert json.loads((tmp_path / "cache" / "status.json").read_text())["message"] == said["message"]
 
