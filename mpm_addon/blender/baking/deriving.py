@@ -1,6 +1,5 @@
 """The processes that make derived data: started for one cache, followed, stopped; and their results in the file. One of each kind."""
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +20,9 @@ from ..playback import particle_objects, surface_objects
 from ..settings import paths
 from ..settings.surface_settings import settings_of
 from . import skinning
-from .running import Running
+from .running import Running, wait_for
 from .worker import Event, Worker, derive_command, ending
 
-_POLL_SECONDS = 0.05
 _TIMER_SECONDS = 0.25
 
 
@@ -121,14 +119,7 @@ class DerivedSession:
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
         """Wait for the process. Raises as `raise_outcome`."""
-        try:
-            while not self.is_finished:
-                for event in self.poll():
-                    if on_event is not None:
-                        on_event(event)
-                time.sleep(_POLL_SECONDS)
-        finally:
-            self.close()
+        wait_for(self, on_event)
         self.raise_outcome()
 
     def close(self) -> None:

@@ -1,7 +1,9 @@
 """The processes that run at most once in a Blender: a bake, the making of surfaces or of skins, a pre-flight."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ..host.runtime import OfSession, runtime
 
@@ -12,7 +14,35 @@ class Closable(Protocol):
     def close(self) -> None: ...
 
 
+class Polled(Closable, Protocol):
+    """What reports events until it is finished."""
+
+    is_finished: bool
+
+    def poll(self) -> list[dict[str, Any]]: ...
+
+
 Process = TypeVar("Process", bound=Closable)
+_POLL_SECONDS = 0.05
+
+
+def wait_for(process: Polled, on_event: Callable[[dict[str, Any]], None] | None, is_busy: Callable[[], bool] = lambda: False) -> None:
+    """Poll a process until it is finished, then close it.
+
+    Args:
+        process: the process.
+        on_event: called with every event.
+        is_busy: whether polling is work of this process, so that it does not rest between two polls.
+    """
+    try:
+        while not process.is_finished:
+            for event in process.poll():
+                if on_event is not None:
+                    on_event(event)
+            if not is_busy():
+                time.sleep(_POLL_SECONDS)
+    finally:
+        process.close()
 
 
 @dataclass

@@ -21,12 +21,11 @@ from ..settings import paths
 from . import deriving, health, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
-from .running import Running
+from .running import Running, wait_for
 from .showing import Result
 from .troubles import Troubles, forget_trouble
 from .worker import Event, Worker, bake_command, ending
 
-_POLL_SECONDS = 0.05
 # How long one poll reads the scene before returning to the interface, unless a single frame takes longer.
 _SLICE_SECONDS = 0.012
 # The states that the worker's events mean.
@@ -243,15 +242,7 @@ class BakeSession:
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
         """Wait for the bake. Raises as `raise_outcome`."""
-        try:
-            while not self.is_finished:
-                for event in self.poll():
-                    if on_event is not None:
-                        on_event(event)
-                if self._steps is None:
-                    time.sleep(_POLL_SECONDS)
-        finally:
-            self.close()
+        wait_for(self, on_event, is_busy=lambda: self._steps is not None)
         self.raise_outcome()
 
     def close(self) -> None:
