@@ -27,9 +27,14 @@ LEAST_RATIO = 1e-6
 
 
 @generic
-def gather_part(scheme, particles, nodes, neighbors, body, part, numbers, index):
-    """Gather from the nodes for a part of a group of runs of a body: blocks [begin, behind), its first slot, and `count` slots from
-    `chunk` on. After `prepare_part`."""
+def gather_part(scheme, particles, nodes, neighbors, body, part, numbers, index, places=(GATHERED, LANES)):
+    """Gather from the nodes for a part of a group of runs of a body, after `prepare_part`.
+
+    Args:
+        part: the blocks [begin, behind), the group's first slot, and the part's first slot and number of slots.
+        places: where in the scratch the rows of nodes and the lanes are stored.
+    """
+    gathered, lanes = places
     begin, behind, low, chunk, count = part
     first, _, body_count = particles.runs
     live = live_count(particles.table, chunk, count)
@@ -39,9 +44,9 @@ def gather_part(scheme, particles, nodes, neighbors, body, part, numbers, index)
         if start < end:
             if chunk == low:
                 touched = nodes_between(scheme, range_of(scheme, particles.table, start, end), LEAST_WAY)
-                gather_arena(nodes, neighbors[block], touched, numbers, GATHERED)
-            gather_lanes(scheme, max(start - chunk, 0), min(end - chunk, live), numbers, index, GATHERED, LANES)
-    repeat_last(live, count, numbers, LANES)
+                gather_arena(nodes, neighbors[block], touched, numbers, gathered)
+            gather_lanes(scheme, max(start - chunk, 0), min(end - chunk, live), numbers, index, gathered, lanes)
+    repeat_last(live, count, numbers, lanes)
 
 
 @generic

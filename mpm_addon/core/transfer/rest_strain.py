@@ -10,7 +10,7 @@ from ..arithmetic.vector_arithmetic import floor
 from ..compilation.tickets import shared
 from ..laws.dispatch import LEAST_SQUARE, elastic_response, law_kernel, rest_speed_squared
 from .extent import LEAST_WAY, nodes_between, open_arena, range_of
-from .gather import gather_arena, gather_lanes, gathered_from, repeat_last
+from .gather import gathered_from
 from .packing import group_end
 from .rest_passes import PLACE, gather_part, inverse_transposed, prepare_part, scaled
 from .rows import DEFORMATION, MASS, POSITION, STRESS, VOLUME
@@ -20,6 +20,8 @@ from .scratch import ALONG_Z, CHUNK, GATHERED_BEFORE, LANES, LANES_BEFORE
 from .table import LANE_ROW, live_count, load_matrix, load_vector, store_matrix, store_vector
 
 EXTREME_COUNT = 6
+# where the nodes of the substep before are gathered in the scratch
+BEFORE = GATHERED_BEFORE, LANES_BEFORE
 # viscosity in compression, which fades with the rate below the first limit: shares of the wave speed and of the rate
 LINEAR_SHARE = 0.3
 QUADRATIC_SHARE = 1.0
@@ -90,7 +92,7 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
                 prepare_part(scheme, table, chunk, count, numbers, index)
                 part = begin, behind, low, chunk, count
                 if task.dt == 0.0:
-                    gather_before(scheme, particles, grid, body, part, numbers, index)
+                    gather_part(scheme, particles, grid.nodes_before, grid.neighbors, body, part, numbers, index, BEFORE)
                 gather_part(scheme, particles, grid.nodes, grid.neighbors, body, part, numbers, index)
                 for at in range(0, count, LANE_COUNT):
                     slot, row = chunk + at, LANE_ROW * at
@@ -144,23 +146,6 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
         extremes[piece, 4] = largest(flattest)
         extremes[piece, 5] = largest(check)
         restore_tiny(before)
-
-
-@generic
-def gather_before(scheme, particles, grid, body, part, numbers, index):
-    """`gather_part` from `nodes_before`, for `LANES_BEFORE`."""
-    begin, behind, low, chunk, count = part
-    first, _, body_count = particles.runs
-    live = live_count(particles.table, chunk, count)
-    for block in range(begin, behind):
-        run = block * body_count + body
-        start, end = first[run], first[run + 1]
-        if start < end:
-            if chunk == low:
-                touched = nodes_between(scheme, range_of(scheme, particles.table, start, end), LEAST_WAY)
-                gather_arena(grid.nodes_before, grid.neighbors[block], touched, numbers, GATHERED_BEFORE)
-            gather_lanes(scheme, max(start - chunk, 0), min(end - chunk, live), numbers, index, GATHERED_BEFORE, LANES_BEFORE)
-    repeat_last(live, count, numbers, LANES_BEFORE)
 
 
 @generic
