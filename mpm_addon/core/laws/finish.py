@@ -30,7 +30,7 @@ class Finish:
         unit="m",
         minimum=0.0,
         maximum=1e3,
-        help="Depth at which light has taken on the color of a clear material; 0 colors its surface instead (honey 0.05, water 0.7)",
+        help="Depth over which light takes on the color of a clear material; 0 colors its surface instead (water 0.7)",
     )
     ior: float = parameter(1.45, minimum=1.0, maximum=4.0, help="Index of refraction (water 1.33)")
     subsurface: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of subsurface scattering (snow, wax, skin)")
