@@ -119,7 +119,8 @@ def prepare_numba(threads: int | None = None, level: str | None = None, *, is_fo
     chosen = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
     if chosen != (None, None) and chosen not in {(each.cpu, each.words) for each in LEVELS.values()}:
         return
-    os.environ.pop("NUMBA_CPU_NAME", None), os.environ.pop("NUMBA_CPU_FEATURES", None)
+    for variable in ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"):
+        os.environ.pop(variable, None)
     if name != NATIVE:
         os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = LEVELS[name].cpu, LEVELS[name].words
     if "numba" in sys.modules:

@@ -17,7 +17,8 @@ class Closable(Protocol):
 class Polled(Closable, Protocol):
     """What reports events until it is finished."""
 
-    is_finished: bool
+    @property
+    def is_finished(self) -> bool: ...
 
     def poll(self) -> list[dict[str, Any]]: ...
 
