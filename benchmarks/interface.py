@@ -52,7 +52,7 @@ def lengthen(folder: Path, frames: int) -> None:
 
 def fill_scene(bpy: Any, particles: int) -> None:
     """A scene of many objects: an emitter with this many particles, a moving object, and colliders."""
-    from mpm_addon.blender.building.placing import add_object
+    from mpm_addon.blender.building.placement import add_object
     from mpm_addon.blender.building.solids import box
 
     scene = bpy.context.scene
@@ -72,7 +72,7 @@ def fill_scene(bpy: Any, particles: int) -> None:
 
 def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
     """The work of panels, the timeline and the timer on a long cache, starting with the first check."""
-    from mpm_addon.blender.baking import bake_facts, observation, preflight, showing, watching
+    from mpm_addon.blender.baking import bake_facts, cache_watch, observation, preflight, shown_caches
     from mpm_addon.blender.baking.bake_view import view_of
     from mpm_addon.blender.interface import timeline
     from mpm_addon.blender.interface.panels import graphs
@@ -84,7 +84,7 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
     item = particle_objects.result_object(scene, scene.mpm.cache)
     item.mpm.fingerprint = fingerprint(scene)
     looks = 0
-    while looks == 0 or watching.is_reading():
+    while looks == 0 or cache_watch.is_reading():
         timed(found, "bake panel", lambda: view_of(bake_facts.facts_of(scene)))
         timed(found, "timer", observation.look)
         looks += 1
@@ -98,21 +98,21 @@ def look_at_cache(bpy: Any, found: Seconds, folder: Path) -> None:
         timed(found, "statistics, picture", graphs.draw_picture, graphs.curves(overview), graphs.SIZE, graphs.SIZE)
         timed(found, "pre-flight panel", preflight.kept_report, scene)
         time.sleep(0.01)
-    timed(found, "poses of dynamic colliders", lambda: showing.baked_poses(folder))
+    timed(found, "poses of dynamic colliders", lambda: shown_caches.baked_poses(folder))
 
 
 def look_at_frames(bpy: Any, found: Seconds, folder: Path) -> None:
     """The work for an arriving frame and for a played frame, and Blender's own evaluation of the points."""
-    from mpm_addon.blender.playback import arriving, particle_objects
+    from mpm_addon.blender.playback import arriving_frames, particle_objects
 
     scene = bpy.context.scene
     (item,) = particle_objects.result_objects(scene)
     for turn in range(2 * REAL_FRAMES):
         particle_objects.clear(item.data)
         scene.frame_current = 1 + turn % REAL_FRAMES  # without the handlers, as if it arrived while being displayed
-        timed(found, "arriving frame, begun", lambda: arriving.begin(scene, folder))
-        while timed(found, "arriving frame, shown", arriving.step) is not None:
-            time.sleep(arriving.INTERVAL)
+        timed(found, "arriving frame, begun", lambda: arriving_frames.begin(scene, folder))
+        while timed(found, "arriving frame, shown", arriving_frames.step) is not None:
+            time.sleep(arriving_frames.INTERVAL)
         timed(found, "(Blender evaluates the points)", bpy.context.view_layer.update)
     for turn in range(2 * REAL_FRAMES):
         scene.frame_current = 1 + turn % REAL_FRAMES
@@ -123,9 +123,9 @@ def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
     """A bake from the press of its button until a few frames are finished, as its operator follows it."""
     from mpm_addon.blender.baking import bake_facts, session
     from mpm_addon.blender.baking.bake_view import State, view_of
-    from mpm_addon.blender.playback import arriving
+    from mpm_addon.blender.playback import arriving_frames
 
-    arriving.show = arriving.begin  # as with a window
+    arriving_frames.show = arriving_frames.begin  # as with a window
     scene = bpy.context.scene
     scene.mpm.cache = str(folder)
     for item in scene.objects:
@@ -135,7 +135,7 @@ def watch_bake(bpy: Any, found: Seconds, folder: Path) -> None:
     while not running.is_finished and running.progress.event.get("done", 0) < BAKED_FRAMES:
         name = {State.READING: "poll, the scene is read", State.BAKING: "poll, frames come"}.get(running.state, "poll, the process starts")
         timed(found, name, running.poll)
-        timed(found, "arriving frame, shown", arriving.step)
+        timed(found, "arriving frame, shown", arriving_frames.step)
         timed(found, "bake panel", lambda: view_of(bake_facts.facts_of(scene)))
         time.sleep(TIMER_SECONDS)
     timed(found, "cancel button", session.cancel)

@@ -15,9 +15,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import mpm_addon
 from mpm_addon.blender import display
-from mpm_addon.blender.baking.showing import looks_of, show_cache
+from mpm_addon.blender.baking.shown_caches import looks_of, show_cache
 from mpm_addon.blender.building.solids import Point, Solid, ball
-from mpm_addon.blender.building.staging import Lamp, Stage, Studio
+from mpm_addon.blender.building.stages import Lamp, Stage, Studio
 from mpm_addon.core.geometry.shapes import Mesh
 from mpm_addon.core.scene.description import Scene
 from mpm_addon.storage import open_cache, read_scene

@@ -19,7 +19,7 @@ from parts import (
     make_monkey,
     paint,
     particle_objects,
-    placing,
+    placement,
     thin_water,
     turned,
 )
@@ -156,7 +156,7 @@ def fountain(stage: Any) -> None:
     keyed(nozzle, "mpm.emitter.flow_rate", {1: 0.0, 8: 0.03, 40: 0.03, 44: 0.004})
     drain = stage.seen("Drain", box((3.0, 3.0, 0.1)), (0.0, 0.0, -0.35), (0.3, 0.3, 0.3))
     drain.mpm.type = "outflow"
-    placing.show_as_wire(drain)
+    placement.show_as_wire(drain)
 
 
 def force_fields(stage: Any) -> None:

@@ -13,19 +13,20 @@ from typing import Any
 import bpy
 import extension
 
-placing, solids, staging, surfaces = (extension.module(f"blender.building.{name}") for name in ("placing", "solids", "staging", "surfaces"))
+BUILDING = ("placement", "solids", "stages", "surfaces")
+placement, solids, stages, surfaces = (extension.module(f"blender.building.{name}") for name in BUILDING)
 display = extension.module("blender.display")
 bowls = extension.module("blender.building.ready_scenes.pouring_bowl")
 Solid, ball, box, cylinder, turned = solids.Solid, solids.ball, solids.box, solids.cylinder, solids.turned
-give, make_collider, make_emitter = placing.give, placing.make_collider, placing.make_emitter
-make_monkey, paint = staging.make_monkey, surfaces.paint
+give, make_collider, make_emitter = placement.give, placement.make_collider, placement.make_emitter
+make_monkey, paint = stages.make_monkey, surfaces.paint
 
 SCENES = tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))
 FPS = 24
 DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
-LAMPS = (staging.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), staging.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
+LAMPS = (stages.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), stages.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
 AGX = ("AgX", "AgX - Medium High Contrast")
-STUDIO = staging.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=12, view=AGX)
+STUDIO = stages.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=12, view=AGX)
 _RADIUS_SCALE = 1.35
 
 
@@ -35,7 +36,7 @@ def built(name: str) -> Any:
     context: Any = bpy.context
     context.scene.render.fps = FPS
     context.preferences.edit.keyframe_new_interpolation_type = "LINEAR"
-    stage, described = staging.Stage(context.scene, context.scene.collection, STUDIO), SCENES[name]
+    stage, described = stages.Stage(context.scene, context.scene.collection, STUDIO), SCENES[name]
     stage.frames(described["frames"])
     stage.cells(described["cell"])
     if "table" in described:
@@ -66,7 +67,7 @@ def table(stage: Any, *, half: float = 1.5, friction: float = 0.6) -> Any:
 def custom(item: Any, law: str, **parameters: Any) -> Any:
     """Give an emitter a custom material."""
     item.mpm.material.source, item.mpm.material.law = "custom", law
-    placing.give(getattr(item.mpm.material, law), parameters)
+    placement.give(getattr(item.mpm.material, law), parameters)
     return item
 
 

@@ -226,7 +226,7 @@ class Job:
 
     def _warn_of_crushing(self, frame: Frame) -> None:
         """Warn of crushed particles, once."""
-        from ..core.stepping.crushing import crushing_of
+        from ..core.stepping.crushed_particles import crushing_of
 
         warning = None if any(known["topic"] == "crushed" for known in self._warnings) else crushing_of(frame, self._scene)
         if warning is not None:

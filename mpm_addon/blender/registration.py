@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import compiling, display, migrations
-from .baking import bake_queue, deriving, observation, preflight, relocation, scene_caches, session
+from .baking import bake_queue, derived_processes, observation, preflight, relocation, scene_caches, session
 from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
@@ -28,7 +28,7 @@ from .interface.operators import (
 )
 from .interface.panels import all_panels, graphs
 from .live import live_session
-from .playback import arriving, particle_objects
+from .playback import arriving_frames, particle_objects
 from .settings import properties, thumbnails
 
 # When a file is opened, its settings are upgraded before anything reads them; then come paths, then particles.
@@ -54,7 +54,7 @@ _PARTS: tuple[ModuleType, ...] = (
     add_menu,
     quick,
     particle_objects,
-    arriving,
+    arriving_frames,
     observation,
     timeline,
     commands,
@@ -75,7 +75,7 @@ def _on_load_pre(_path: str = "", _unused: object = None) -> None:
     session.leave()
     live_session.forget()
     preflight.end()
-    deriving.end_all()
+    derived_processes.end_all()
 
 
 @persistent

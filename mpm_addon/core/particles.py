@@ -85,7 +85,7 @@ class FrameStatistics:
         momentum: [kg m/s], 3 components.
         mass: [kg].
         step_seconds: wall time of the solver alone, without compiling and writing [s].
-        crushed: particles packed more than twice as densely as at rest, see `stepping.crushing`.
+        crushed: particles packed more than twice as densely as at rest, see `stepping.crushed_particles`.
     """
 
     particles: int

@@ -10,7 +10,7 @@ from typing import Any
 from ..core.errors import CacheError
 from ..storage.atomic import write_atomically
 from ..storage.plain_files import parse_json, read_plain
-from ..storage.variations import Variation
+from ..storage.wedge_variants import Variation
 
 INDEX = "wedge.json"
 KIND = "mpm_addon wedge"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import derived_facts, deriving, session, showing, unstable, worker
+from mpm_addon.blender.baking import derived_facts, derived_processes, session, shown_caches, unstable, worker
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.playback import particle_objects
@@ -39,8 +39,8 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     asked: list[Any] = []
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(showing.display, "dress", lambda *_arguments, **_options: None)
-        monkeypatch.setattr(showing.display, "build_missing", lambda _looks: False)
+        monkeypatch.setattr(shown_caches.display, "dress", lambda *_arguments, **_options: None)
+        monkeypatch.setattr(shown_caches.display, "build_missing", lambda _looks: False)
 
     def behave(behavior: str) -> list[Any]:
         def command(scene: Path, cache: Path, *, restart: bool = False, from_frame: int | None = None) -> list[str]:
@@ -214,11 +214,11 @@ def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:
 def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
     if host == "fake":
-        monkeypatch.setattr(deriving.display, "rebuild", lambda _item: None)
+        monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
     settings = bpy.context.scene.mpm.surface
     settings.quality, settings.while_baking = "draft", True
     assert bpy.ops.mpm.bake() == {"FINISHED"}
-    assert deriving.current() is None
+    assert derived_processes.current() is None
     assert derived_facts.facts_of(bpy.context.scene)[:3] == (2, 2, 0)
     (item,) = particle_objects.result_objects(bpy.context.scene)
     assert item.mpm.surface.object is not None
@@ -239,37 +239,37 @@ def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatc
 
 def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    assert not deriving.follow(scene, str(tmp_path / "none"))
+    assert not derived_processes.follow(scene, str(tmp_path / "none"))
     scene.mpm.surface.while_baking = True
-    assert deriving.follow(scene, str(tmp_path / "none"))
-    assert "contains no cache" in deriving.trouble(tmp_path / "none").problem
-    assert deriving.current() is None
+    assert derived_processes.follow(scene, str(tmp_path / "none"))
+    assert "contains no cache" in derived_processes.trouble(tmp_path / "none").problem
+    assert derived_processes.current() is None
 
 
 def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("unstable")
     if host == "fake":
-        monkeypatch.setattr(deriving.display, "rebuild", lambda _item: None)
+        monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
     bpy.context.scene.mpm.surface.while_baking = True
     begun: list[Any] = []
-    kept = deriving.follow
-    monkeypatch.setattr(deriving, "follow", lambda *given: begun.append(kept(*given)) or begun[-1])
+    kept = derived_processes.follow
+    monkeypatch.setattr(derived_processes, "follow", lambda *given: begun.append(kept(*given)) or begun[-1])
     with pytest.raises(MpmError):
         session.bake(bpy.context)
-    assert (begun.count(True), deriving.current()) == (1, None)
+    assert (begun.count(True), derived_processes.current()) == (1, None)
 
 
 def test_a_bake_neither_waits_for_nor_ends_a_surface_that_the_user_makes(bpy: Any, stand_in: Any) -> None:
     stand_in("good")
     session.bake(bpy.context)
-    made = deriving.start(bpy.context.scene)
+    made = derived_processes.start(bpy.context.scene)
     try:
-        assert deriving.finish(made.folder) == []
-        deriving.abandon(made.folder)
-        assert deriving.current() is made
+        assert derived_processes.finish(made.folder) == []
+        derived_processes.abandon(made.folder)
+        assert derived_processes.current() is made
         assert not made.is_finished
     finally:
-        deriving.end()
+        derived_processes.end()
 
 
 def test_a_cancelled_bake_ends_as_cancelled(bpy: Any, stand_in: Any) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import observation, removal, session, showing, unstable, watching, worker
+from mpm_addon.blender.baking import cache_watch, observation, removal, session, shown_caches, unstable, worker
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import particle_objects
@@ -68,8 +68,8 @@ def halt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def bakes(cache: Path, halt: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., session.BakeSession]:
     """Starts a bake in Blender with the stand-in process; returns its session once the process runs. It ends once `halt` is deleted."""
     if host == "fake":
-        monkeypatch.setattr(showing.display, "dress", lambda *_arguments, **_options: None)
-        monkeypatch.setattr(showing.display, "build_missing", lambda _looks: False)
+        monkeypatch.setattr(shown_caches.display, "dress", lambda *_arguments, **_options: None)
+        monkeypatch.setattr(shown_caches.display, "build_missing", lambda _looks: False)
 
     def begin(context: Any) -> session.BakeSession:
         monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder))
@@ -136,7 +136,7 @@ def test_a_bake_whose_process_is_killed_is_an_error_and_its_cache_is_interrupted
     with pytest.raises(Exception, match=r"The bake was killed \(SIGKILL\), probably because the system ran out of memory; use a larger"):
         running.raise_outcome()
     session.end()
-    found = watching.status_of(cache)
+    found = cache_watch.status_of(cache)
     assert found is not None and found.state == "interrupted"
     assert observation.observed(bpy.context.scene) is None
 
@@ -209,7 +209,7 @@ def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bak
     observation.look()
     # the last frame arrived without a frame change
     assert (particle_objects.status(item), len(item.data.vertices)) == ("", 200)
-    runtime.forget(watching.Looks)
+    runtime.forget(cache_watch.Looks)
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_again") != []
 
 
@@ -222,8 +222,8 @@ def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None
         with pytest.raises(RuntimeError, match="poll"):
             bpy.ops.mpm.bake_free()
         assert bpy.ops.mpm.bake_cancel() == {"FINISHED"}
-    runtime.forget(watching.Looks)
-    found = watching.status_of(cache)
+    runtime.forget(cache_watch.Looks)
+    found = cache_watch.status_of(cache)
     assert found is not None and found.state == "cancelled"
     with pytest.raises(RuntimeError, match="poll"):
         bpy.ops.mpm.bake_cancel()
@@ -286,12 +286,12 @@ def test_a_real_undo_leaves_the_bake_its_scene(bpy: Any, bakes: Any, cache: Path
 
 def test_keyframes_go_to_the_collider_whatever_it_is_called_now(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ball = add_collider(bpy, "Ball", dynamic=True)
-    result = showing.Result(bpy.context.scene, str(tmp_path))
+    result = shown_caches.Result(bpy.context.scene, str(tmp_path))
     result.describe(SimpleNamespace(emitters=[], colliders=[SimpleNamespace(name="Ball", dynamic=True)]))
     ball.name = "Stone"
     written: list[Any] = []
-    monkeypatch.setattr(showing, "baked_poses", lambda _folder: {1: {"Ball": "pose"}})
-    monkeypatch.setattr(showing.keyframes, "write_keys", lambda _scene, poses, _cache: written.append(poses) or [])
+    monkeypatch.setattr(shown_caches, "baked_poses", lambda _folder: {1: {"Ball": "pose"}})
+    monkeypatch.setattr(shown_caches.keyframes, "write_keys", lambda _scene, poses, _cache: written.append(poses) or [])
     assert result.write_keys() == []
     assert written == [{1: {"Stone": "pose"}}]
 
@@ -300,7 +300,7 @@ def test_a_file_that_is_saved_elsewhere_still_shows_the_folder_of_its_bake(bpy: 
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "here" / "a.blend"))
-    result = showing.Result(bpy.context.scene, "//cache")
+    result = shown_caches.Result(bpy.context.scene, "//cache")
     assert result.cache == "//cache"
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "there" / "b.blend"))
     assert result.cache == str(tmp_path / "here" / "cache")
@@ -322,7 +322,7 @@ def test_the_panel_says_how_the_last_bake_ended(
     bpy: Any, draw: Any, cache: Path, told: dict[str, Any], words: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # however busy the computer is, the first check reads everything
-    monkeypatch.setattr(watching, "SLICE", 60.0)
+    monkeypatch.setattr(cache_watch, "SLICE", 60.0)
     write_cache(cache, {1: 3})
     (cache / "status.json").write_text(json.dumps({"host": socket.gethostname(), "pid": 1, **told}))
     bpy.context.scene.frame_end = 1 if words is None else 250
@@ -335,23 +335,23 @@ def test_a_status_is_read_only_where_it_changed(bpy: Any, cache: Path, monkeypat
     cache.mkdir()
     (cache / "status.json").write_text('{"state": "done"}')
     reads: list[Path] = []
-    monkeypatch.setattr(watching, "read_status", lambda folder: reads.append(folder) or read_status(folder))
+    monkeypatch.setattr(cache_watch, "read_status", lambda folder: reads.append(folder) or read_status(folder))
     for _ in range(3):
-        assert watching.status_of(cache) is not None
+        assert cache_watch.status_of(cache) is not None
     assert len(reads) == 1
     os.utime(cache / "status.json", (1, 1))
-    watching.status_of(cache)
+    cache_watch.status_of(cache)
     assert len(reads) == 2
     with WriterLock(cache):
         (cache / "status.json").write_text('{"state": "running"}')
         os.utime(cache / "status.json", (2, 2))
         assert observation.observed(bpy.context.scene) is not None
-        monkeypatch.setattr(watching, "AGAIN", 0.0)
+        monkeypatch.setattr(cache_watch, "AGAIN", 0.0)
         assert observation.observed(bpy.context.scene) is not None
         assert len(reads) == 4
     shutil.rmtree(cache)
-    assert watching.status_of(cache) is None
-    assert paths.absolute(str(cache)) not in runtime.of(watching.Looks).by_folder
+    assert cache_watch.status_of(cache) is None
+    assert paths.absolute(str(cache)) not in runtime.of(cache_watch.Looks).by_folder
 
 
 def test_a_bake_on_another_computer_that_says_nothing_more_is_not_believed_for_ever(
@@ -362,11 +362,11 @@ def test_a_bake_on_another_computer_that_says_nothing_more_is_not_believed_for_e
     (cache / "status.json").write_text(json.dumps(told))
     bpy.context.scene.mpm.cache = str(cache)
     now = 0.0
-    monkeypatch.setattr(watching.time, "monotonic", lambda: now)
+    monkeypatch.setattr(cache_watch.time, "monotonic", lambda: now)
     assert observation.observed(bpy.context.scene) is not None
-    now = watching.SILENCE + 1.0
+    now = cache_watch.SILENCE + 1.0
     assert observation.observed(bpy.context.scene) is None
-    assert watching.status_of(cache).state == "interrupted"
+    assert cache_watch.status_of(cache).state == "interrupted"
     # an event shows that it is alive
     (cache / "status.json").write_text(json.dumps({**told, "done": 2, "frame": 3}))
     assert observation.observed(bpy.context.scene) is not None

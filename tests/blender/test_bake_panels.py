@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import bake_facts, session, unstable, watching
+from mpm_addon.blender.baking import bake_facts, cache_watch, session, unstable
 from mpm_addon.blender.baking.bake_view import Progress, State, view_of
 from mpm_addon.blender.host.registrar import Registrar
 from mpm_addon.blender.host.runtime import runtime
@@ -31,8 +31,8 @@ from .scenes import add_emitter, error_of, failure, write_cache
 @pytest.fixture(autouse=True)
 def looked_at_anew(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(freshness, "REST", 0.0)
-    monkeypatch.setattr(watching, "REST", 0.0)
-    monkeypatch.setattr(watching, "SLICE", 60.0)
+    monkeypatch.setattr(cache_watch, "REST", 0.0)
+    monkeypatch.setattr(cache_watch, "SLICE", 60.0)
     runtime.forget(freshness.Baked)
 
 
@@ -128,8 +128,8 @@ def test_statistics_are_drawn_with_their_numbers(bpy: Any, draw: Any, cache: Pat
     assert layout.find("template_icon") == []
     assert {"Particles: at most 5", "Substeps per Frame: at most 1", "Seconds per Frame: unknown"} <= set(layout.texts())
     assert any(text.startswith("3 frames in ") for text in layout.texts())
-    icon = graphs.picture(cache, watching.overview(cache)).icon
-    assert graphs.picture(cache, watching.overview(cache)).icon == icon
+    icon = graphs.picture(cache, cache_watch.overview(cache)).icon
+    assert graphs.picture(cache, cache_watch.overview(cache)).icon == icon
     bpy.context.scene.mpm.cache = str(cache) + "_other"
     assert draw(bake_panels.MPM_PT_statistics) is None
 

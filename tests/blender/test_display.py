@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.baking import deriving
+from mpm_addon.blender.baking import derived_processes
 from mpm_addon.blender.display import assets, surface
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.laws import LAWS
@@ -199,7 +199,7 @@ def test_a_render_blurs_a_surface_from_files_by_its_velocity(bpy: Any, tmp_path:
         cache = moving_cache(tmp_path / f"{speed:g}", dict.fromkeys(range(1, 5), 1), speed=speed)
         item = particle_objects.result_object(scene, str(cache))
         scene.mpm.surface.quality = "draft"
-        deriving.make(scene, cache=str(cache))
+        derived_processes.make(scene, cache=str(cache))
         assert (len(item.data.vertices), len(item.mpm.surface.object.data.polygons) > 0) == (0, True)
         widths[speed] = streak(bpy, tmp_path / f"{speed:g}.png")
     assert widths[24.0] - widths[0.0] == pytest.approx(16.0, abs=3.5)

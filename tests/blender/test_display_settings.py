@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.display import assets, attribute_colors, dressing, surface
+from mpm_addon.blender.display import assets, attribute_colors, looks, surface
 from mpm_addon.blender.interface.panels import display_panels
 from mpm_addon.core.errors import MpmError
 
@@ -139,7 +139,7 @@ def test_edited_nodes_of_an_object_are_left_alone_until_they_are_restored(bpy: A
     group.nodes.new("GeometryNodeJoinGeometry")
     use(particles, "spheres", 1)
     assert shown(bpy) == {"points": 6}
-    assert dressing.restore(particles) == ["MPM Particles (edited)"]
+    assert looks.restore(particles) == ["MPM Particles (edited)"]
     assert shown(bpy) == {"points": 3, "MPM Heap": 3}
     assert display.modifier_of(particles).node_group.name == "MPM Particles"
 

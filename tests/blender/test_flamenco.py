@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import quickjs
 
-from mpm_addon.blender.baking import showing
+from mpm_addon.blender.baking import shown_caches
 from mpm_addon.blender.interface.operators import commands
 from mpm_addon.blender.playback import particle_objects
 
@@ -122,7 +122,7 @@ def test_frames_are_rendered_into_the_output_in_blenders_words(manager: Callable
 def test_the_script_of_a_render_shows_the_cache(bpy: Any, host: str, manager: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> None:
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(showing.display, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(shown_caches.display, "dress", lambda _item, _looks: None)
     folder = write_cache(tmp_path / """it's a "cache" """.strip().replace('"', "" if sys.platform == "win32" else '"'), {1: 3})
     line = command_line(compiled(manager, cache=str(folder))["tasks"][1])
     bpy.context.scene.frame_set(1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import bake_facts, watching
+from mpm_addon.blender.baking import bake_facts, cache_watch
 from mpm_addon.blender.baking.bake_view import State, view_of
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.playback import particle_objects
@@ -94,7 +94,7 @@ def test_an_older_file_does_not_take_later_frames_for_its_own(bpy: Any, tmp_path
 
 
 def state(bpy: Any) -> State:
-    runtime.forget(watching.Watches)
+    runtime.forget(cache_watch.Watches)
     return view_of(bake_facts.facts_of(bpy.context.scene)).state
 
 

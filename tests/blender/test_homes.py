@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import showing
+from mpm_addon.blender.baking import shown_caches
 from mpm_addon.blender.host.homes import home_of
 from mpm_addon.blender.playback import particle_objects
 
@@ -75,7 +75,7 @@ def test_an_appended_collection_brings_its_particles(bpy: Any, tmp_path: Path) -
     collection(bpy, "Snow", add_emitter(bpy))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "snow.blend"))
     write_cache(tmp_path / "cache_mpm", {1: 5})
-    showing.show_cache(bpy.context.scene)
+    shown_caches.show_cache(bpy.context.scene)
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.read_homefile(use_empty=True)
     with bpy.data.libraries.load(str(tmp_path / "snow.blend")) as (_, into):

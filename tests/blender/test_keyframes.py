@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import showing
+from mpm_addon.blender.baking import shown_caches
 from mpm_addon.blender.host.actions import animated_paths
 from mpm_addon.blender.playback import keyframes
 from mpm_addon.blender.reading.extract import extract_scene
@@ -186,6 +186,6 @@ def test_the_poses_of_a_cache_are_found_without_reading_its_frames(tmp_path: Pat
         statistics = FrameStatistics(3, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
         writer.write_frame(Frame(number, 0.0, frame_arrays(number, 3), statistics, poses=poses("Ball")[number]))
         writer.cache.frame_path(number).write_bytes(b"damaged")
-    found = showing.baked_poses(tmp_path)
+    found = shown_caches.baked_poses(tmp_path)
     assert list(found) == [1, 2]
     assert (found[2]["Ball"] == poses("Ball")[2]["Ball"]).all()

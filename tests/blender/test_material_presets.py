@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.building import material_presets, placing
+from mpm_addon.blender.building import material_presets, placement
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import material_operators
 from mpm_addon.blender.interface.panels import material_panel
@@ -226,7 +226,7 @@ def test_another_preset_does_not_keep_the_previous_color(bpy: Any) -> None:
     assert not item.mpm.emitter.use_color
     bpy.ops.mpm.material_choose(name="mine", is_own=True)
     assert item.mpm.emitter.use_color
-    placing.make_emitter(item, "snow")
+    placement.make_emitter(item, "snow")
     assert (item.mpm.emitter.use_color, item.mpm.material.preset) == (False, "snow")
 
 

@@ -66,7 +66,8 @@ def test_the_motion_of_the_bake_returns_when_its_preview_is_removed(bpy: Any, tm
     baked_and_preview(scene)
     ball = add_collider(bpy, "Ball", dynamic=True)
     keyframes.write_keys(scene, poses("Ball"), previews.cache_path(scene))
-    monkeypatch.setattr("mpm_addon.blender.baking.showing.baked_poses", lambda folder: poses("Ball") if folder == tmp_path / "mine" else {})
+    mine = tmp_path / "mine"
+    monkeypatch.setattr("mpm_addon.blender.baking.shown_caches.baked_poses", lambda folder: poses("Ball") if folder == mine else {})
     assert bpy.ops.mpm.preview_free() == {"FINISHED"}
     assert ball.animation_data.action[keyframes.CACHE] == str(tmp_path / "mine")
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.baking import child, previews, showing
+from mpm_addon.blender.baking import child, previews, shown_caches
 from mpm_addon.blender.exporting import particle_files, publishing
 from mpm_addon.blender.interface.operators import commands
 from mpm_addon.blender.playback import particle_objects
@@ -236,7 +236,7 @@ def test_the_object_of_a_preview_is_not_taken_for_another_cache(bpy: Any, tmp_pa
     preview = particle_objects.result_object(scene, str(tmp_path / "cache_preview"))
     previews.label(scene)
     write_cache(tmp_path / "cache", {1: 2})
-    assert showing.show_cache(scene) != preview
+    assert shown_caches.show_cache(scene) != preview
 
 
 @blender

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import derived_facts, deriving, showing, worker
-from mpm_addon.blender.display import dressing
+from mpm_addon.blender.baking import derived_facts, derived_processes, shown_caches, worker
+from mpm_addon.blender.display import looks
 from mpm_addon.blender.host.file_record import silent
 from mpm_addon.blender.playback import particle_objects, skin_objects
 from mpm_addon.blender.reading.extract import extract_scene
@@ -134,8 +134,8 @@ def test_nodes_show_what_the_mesh_does_not_replace(
     """Where both sides show the mesh, particles are only there at frames without a skin, and shown as usual."""
     part = particles.mpm.display.parts[0]
     use(particles, law="corotated", viewport=viewport, render=render)
-    assert tuple(dressing.mode_of(part, is_render=side) for side in (False, True)) == modes
-    assert tuple(dressing._tree_mode(part, is_render=side) for side in (False, True)) == shown
+    assert tuple(looks.mode_of(part, is_render=side) for side in (False, True)) == modes
+    assert tuple(looks._tree_mode(part, is_render=side) for side in (False, True)) == shown
 
 
 def test_a_mesh_with_other_vertices_is_named(bpy: Any, particles: Any) -> None:
@@ -220,7 +220,7 @@ def baked(bpy: Any, folder: Path, **settings: Any) -> tuple[Any, Any]:
     rest = moved(filling(16), 1.0, 2.0, 3.0)
     write_moves(folder, described, rest, lambda x: x, lambda x: x[:, [1, 2, 0]], lambda x: x + np.array([0.0, 0.0, 9.0]))
     scene.mpm.cache = str(folder)
-    showing.show_cache(bpy.context.scene)
+    shown_caches.show_cache(bpy.context.scene)
     item = particle_objects.result_objects(scene)[0]
     item.mpm.display.parts[0].render = "mesh"
     return emitter, item
@@ -330,10 +330,10 @@ def test_the_mesh_of_an_emitter_that_is_no_longer_baked_is_hidden(bpy: Any, tmp_
     _emitter, item = baked(bpy, tmp_path / "cache")
     assert bpy.ops.mpm.skin_make() == {"FINISHED"}
     skin = item.mpm.display.parts[0].skin
-    looks = showing.looks_of(extract_scene(bpy.context))
-    dressing.dress(item, looks)
+    looks = shown_caches.looks_of(extract_scene(bpy.context))
+    looks.dress(item, looks)
     assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (skin, False, False)
-    dressing.dress(item, [look._replace(name="Other", law="sand", material="dry_sand") for look in looks])
+    looks.dress(item, [look._replace(name="Other", law="sand", material="dry_sand") for look in looks])
     assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (None, True, True)
 
 
@@ -388,7 +388,7 @@ def test_other_displays_hide_the_mesh_and_keep_it(bpy: Any, tmp_path: Path) -> N
     assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (True, False, 16**3)
     part.render = "surface"
     assert (part.skin.hide_viewport, part.skin.hide_render) == (True, True)
-    showing.show_cache(bpy.context.scene)
+    shown_caches.show_cache(bpy.context.scene)
     assert part.skin is not None
     part.viewport, part.render = "automatic", "mesh"
     assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (False, False, 0)
@@ -399,4 +399,4 @@ def test_an_inflow_is_refused_in_one_line(bpy: Any, tmp_path: Path) -> None:
     baked(bpy, tmp_path / "cache", mode="inflow", velocity=(0.0, 0.0, -1.0))
     told = error_of(bpy.ops.mpm.skin_make)
     assert 'Emitter "Jelly, red": its mesh cannot follow particles that are emitted over time (mode inflow)' in told
-    assert deriving.trouble(tmp_path / "cache", SKIN).problem in told
+    assert derived_processes.trouble(tmp_path / "cache", SKIN).problem in told

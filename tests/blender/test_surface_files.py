@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import derived_facts, deriving, worker
+from mpm_addon.blender.baking import derived_facts, derived_processes, worker
 from mpm_addon.blender.playback import particle_objects, surface_objects
 from mpm_addon.blender.settings import surface_settings
 from mpm_addon.core.errors import MpmError
@@ -250,7 +250,7 @@ def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
 
 def test_the_operators_make_and_delete_the_surface_of_every_frame(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Any] = []
-    monkeypatch.setattr(deriving.display, "rebuild", built.append)
+    monkeypatch.setattr(derived_processes.display, "rebuild", built.append)
     scene = bpy.context.scene
     scene.mpm.surface.quality = "draft"
     assert bpy.ops.mpm.surface_make() == {"FINISHED"}
@@ -259,7 +259,7 @@ def test_the_operators_make_and_delete_the_surface_of_every_frame(bpy: Any, part
     assert len(mesh.polygons) > 0
     assert len(particles.data.vertices) == 3  # snow has no surface
     assert built == [particles]
-    assert deriving.current() is None
+    assert derived_processes.current() is None
     assert bpy.ops.mpm.surface_delete() == {"FINISHED"}
     assert derived_facts.facts_of(scene)[:3] == (3, 0, 0)
     assert len(particles.data.vertices) == 6
@@ -270,15 +270,15 @@ def test_what_the_process_says_is_reported(bpy: Any, particles: Any) -> None:
     bpy.context.scene.mpm.surface.attributes = "stres"
     words = error_of(bpy.ops.mpm.surface_make)
     assert 'frame 1 has no attribute "stres" for a surface (did you mean "stress"?)' in words
-    assert deriving.trouble(Path(bpy.context.scene.mpm.cache)).problem in words
+    assert derived_processes.trouble(Path(bpy.context.scene.mpm.cache)).problem in words
     bpy.context.scene.mpm.cache += "_missing"
     assert "contains no cache" in error_of(bpy.ops.mpm.surface_make)
 
 
 def test_a_running_process_is_followed_and_stopped(bpy: Any, particles: Any) -> None:
-    session = deriving.start(bpy.context.scene)
+    session = derived_processes.start(bpy.context.scene)
     with pytest.raises(MpmError, match="A surface is being made"):
-        deriving.start(bpy.context.scene)
+        derived_processes.start(bpy.context.scene)
     session.cancel()
     while not session.is_finished:
         session.poll()
@@ -286,7 +286,7 @@ def test_a_running_process_is_followed_and_stopped(bpy: Any, particles: Any) -> 
     with pytest.raises(MpmError, match="cancel"):
         session.raise_outcome()
     assert not derived_path(open_cache(particles.mpm.cache), Moment(1), SURFACE).parent.joinpath("cancel").exists()
-    deriving.end()
+    derived_processes.end()
 
 
 @blender

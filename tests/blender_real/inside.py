@@ -52,7 +52,7 @@ def begin() -> None:
     sys.excepthook = lambda kind, error, trace: unexpected.append("".join(traceback.format_exception(kind, error, trace)))
     addon_utils.enable(MODULE, default_set=True)
     # a user sees the result of the next redraw; a script checks once
-    part("blender.baking.watching").SLICE, part("blender.baking.watching").REST = math.inf, 0.0
+    part("blender.baking.cache_watch").SLICE, part("blender.baking.cache_watch").REST = math.inf, 0.0
     part("blender.reading.freshness").REST = 0.0
 
 

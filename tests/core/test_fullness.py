@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from scipy.integrate import quad
 
-from mpm_addon.core.contact.covering import cover_nodes, covered_share, fill_nodes
+from mpm_addon.core.contact.coverage import cover_nodes, covered_share, fill_nodes
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.description import Emitter, Material, Scene

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.contact.covering import COVER_REACH
+from mpm_addon.core.contact.coverage import COVER_REACH
 from mpm_addon.core.contact.obstacle import Field, Floats, Obstacle, field_of
 from mpm_addon.core.contact.union import join_solids
 from mpm_addon.core.geometry.shapes.plane import Plane

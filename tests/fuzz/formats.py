@@ -25,7 +25,7 @@ from mpm_addon.storage.derived import Origin, counts_of, derived_path, source_of
 from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_failure
 from mpm_addon.storage.mesh_encoding import in_order_of_use
 from mpm_addon.storage.presets import read_material_preset
-from mpm_addon.storage.retiming import MomentReader
+from mpm_addon.storage.retimed_frames import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
 from mpm_addon.storage.skin_file import Skin, SkinPiece, skin_at, write_skin
 from mpm_addon.storage.status import read_status, status_words

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.core.errors import CacheError
-from mpm_addon.storage.variations import Variation
+from mpm_addon.storage.wedge_variants import Variation
 from mpm_addon.wedge.index import open_index
 
 

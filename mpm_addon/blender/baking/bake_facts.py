@@ -8,7 +8,7 @@ from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback import particle_objects
 from ..reading.freshness import Freshness, freshness_of
 from ..settings import paths
-from . import bake_queue, observation, session, troubles, unstable, watching
+from . import bake_queue, cache_watch, observation, session, troubles, unstable
 from .bake_view import Facts, Progress, State
 
 
@@ -16,10 +16,10 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
     """Collect the facts about the bake of a scene, or of one emitter in it."""
     cache = paths.cache_path(scene, object_name=object_name)
     folder = paths.absolute(cache)
-    overview, status = watching.overview(folder), watching.status_of(folder)
+    overview, status = cache_watch.overview(folder), cache_watch.status_of(folder)
     showing = shown_by(scene, folder)
     stopped = unstable.shown(scene, str(folder))
-    problem = troubles.trouble(folder) or watching.problem(folder)
+    problem = troubles.trouble(folder) or cache_watch.problem(folder)
     return Facts(
         wanted=wanted_frames(scene),
         frame=scene.frame_current,
@@ -57,7 +57,7 @@ def shown_overview(scene: BlenderScene) -> tuple[Overview, bool] | None:
     shown = [item.mpm.cache for item in particle_objects.result_objects(scene)]
     for cache in (paths.cache_path(scene), *shown):
         folder = paths.absolute(cache)
-        found = watching.overview(folder)
+        found = cache_watch.overview(folder)
         if found is not None and found.rows:
             return found, freshness_of(scene, shown_by(scene, folder), found.scene_hash) is Freshness.OUTDATED
     return None

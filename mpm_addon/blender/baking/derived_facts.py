@@ -12,7 +12,7 @@ from ..host.blender_types import BlenderScene
 from ..host.runtime import OfFile, runtime
 from ..settings import paths
 from ..settings.surface_settings import displayed_as_mesh, settings_of
-from . import watching
+from . import cache_watch
 
 
 class Facts(NamedTuple):
@@ -38,7 +38,7 @@ class KnownDerived(OfFile):
 def facts_of(scene: BlenderScene, kind: str = SURFACE) -> Facts:
     """The derived data of a scene's cache. Opens the cache only after something changed, and reads the header of each file once."""
     folder = paths.absolute(paths.cache_path(scene))
-    overview = watching.watch(folder).look()
+    overview = cache_watch.watch(folder).look()
     if overview is None:
         return NOTHING
     changes = tuple(_changed(derived_folder(take_folder(folder, take.take), kind)) for take in overview.takes)

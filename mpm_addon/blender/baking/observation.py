@@ -15,10 +15,10 @@ from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
-from ..playback import arriving, particle_objects
+from ..playback import arriving_frames, particle_objects
 from ..settings import paths
-from . import session, watching
-from .showing import show_cache
+from . import cache_watch, session
+from .shown_caches import show_cache
 
 INTERVAL = 1.0
 # Interval while a displayed cache is still being read.
@@ -45,7 +45,7 @@ def observed(scene: BlenderScene) -> Observed | None:
         return None
     shown = [item.mpm.cache for item in particle_objects.result_objects(scene)]
     for folder in dict.fromkeys(paths.absolute(cache) for cache in (paths.cache_path(scene), *shown)):
-        status = watching.status_of(folder)
+        status = cache_watch.status_of(folder)
         if status is not None and status.is_live:
             return Observed(folder, status)
     return None
@@ -58,11 +58,11 @@ def look() -> float:
     followed = runtime.of(Followed).frames
     if scene is not None and (found is not None or followed):
         folder = found.folder if found is not None else next(iter(followed))
-        _show(scene, folder, watching.status_of(folder))
+        _show(scene, folder, cache_watch.status_of(folder))
         redraw(bpy.context.window_manager)
     if found is None:
         followed.clear()
-    if watching.is_reading():
+    if cache_watch.is_reading():
         redraw(bpy.context.window_manager)
         return READING_INTERVAL
     return INTERVAL
@@ -84,7 +84,7 @@ def _show(scene: BlenderScene, folder: Path, status: BakeStatus | None) -> None:
         except MpmError:
             followed.pop(folder)  # its scene package is not complete yet; try again soon
     elif any(particle_objects.status(item) for item in shown):
-        arriving.show(scene, folder)
+        arriving_frames.show(scene, folder)
 
 
 def register(registrar: Registrar) -> None:

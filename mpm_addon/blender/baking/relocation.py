@@ -32,7 +32,7 @@ from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
 from ..playback import keyframes
 from ..settings import paths
-from . import deriving, session, unstable
+from . import derived_processes, session, unstable
 
 
 class Change(NamedTuple):
@@ -186,7 +186,7 @@ def _obstacle(folder: Path, target: Path) -> str:
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
     if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
         return "a bake is writing to it; save again after the bake to move them beside the file"
-    for making in filter(None, map(deriving.current, KINDS)):
+    for making in filter(None, map(derived_processes.current, KINDS)):
         if making.folder == folder and not making.is_finished:
             return f"its {making.kind} is being made; save again afterwards to move them beside the file"
     try:

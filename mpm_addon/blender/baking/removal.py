@@ -9,7 +9,7 @@ from ..host.blender_types import BlenderScene
 from ..host.wording import counted, size
 from ..playback import keyframes, particle_objects
 from ..settings import paths
-from . import troubles, unstable, watching
+from . import cache_watch, troubles, unstable
 
 
 def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None:
@@ -32,7 +32,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
 
 def losses(folder: Path, *, take: int | None = None) -> str:
     """What deleting a cache, or one of its takes, would lose: "48 frames (1.2 GB) of 2 takes"; "" if nothing."""
-    found = watching.watch(folder).look()
+    found = cache_watch.watch(folder).look()
     takes = [each for each in found.takes if take in (None, each.take)] if found is not None else []
     count = sum(each.frame_count for each in takes)
     if not count:

@@ -18,11 +18,11 @@ from ..host.runtime import runtime
 from ..reading.extract import extraction
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
-from . import deriving, health, previews, scene_caches
+from . import derived_processes, health, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .packaging import Packaging
 from .running import Running, wait_for
-from .showing import Result
+from .shown_caches import Result
 from .troubles import Troubles, forget_trouble
 from .worker import Event, Worker, bake_command, ending
 
@@ -287,7 +287,7 @@ class BakeSession:
                 self._followed |= {kind for kind in KINDS if kind not in self._followed and self._follow(kind)}
 
     def _follow(self, kind: str) -> bool:
-        return deriving.follow(self.result.scene, self.result.cache, kind)
+        return derived_processes.follow(self.result.scene, self.result.cache, kind)
 
     def _finish(self, worker: Worker, status: int) -> None:
         """The worker has ended: find out how, and show its results."""
@@ -368,12 +368,12 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
     try:
         session.wait(on_event)
     except Stopped:
-        deriving.finish(session.folder)
+        derived_processes.finish(session.folder)
         raise
     except BaseException:
         # otherwise the next bake would find it running and get no derived data
-        deriving.abandon(session.folder)
+        derived_processes.abandon(session.folder)
         raise
     finally:
         end()
-    return [*session.notes, *deriving.finish(session.folder)]
+    return [*session.notes, *derived_processes.finish(session.folder)]

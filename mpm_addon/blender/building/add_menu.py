@@ -13,7 +13,7 @@ from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
-from .placing import (
+from .placement import (
     CELLS_ACROSS,
     add_object,
     cell_size,

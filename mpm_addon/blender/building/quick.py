@@ -22,7 +22,7 @@ from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
 from .add_menu import FAVORITES
-from .placing import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
+from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
 
 PARTICLES_PER_CELL = 8
 # Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.

@@ -5,10 +5,10 @@ a file displays the same in a Blender without this extension, and the artist's e
 object, and `assets` for the groups inside it.
 """
 
-from .dressing import build_missing, dress, modifier_of, rebuild, refit, refit_all
+from .display_operators import register
+from .looks import build_missing, dress, modifier_of, rebuild, refit, refit_all
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
-from .registering import register
 from .tree import NAME as MODIFIER_NAME
 from .tree import RADIUS_SCALE, SHARE, SMOOTHING, SUBDIVISIONS, VARIATION, VOXEL_SIZE
 

@@ -14,7 +14,7 @@ import bpy
 from ...core.laws.finish import GRAINS, POINTS, SPHERES, SURFACE
 from ..host.blender_types import NodeTree
 from . import grains, points, spheres, surface
-from .building import Builder, declare
+from .node_builder import Builder, declare
 
 _BUILT, _VERSION = "mpm_built", "mpm_version"
 # Every group has NAME, VERSION, HELP, INPUTS and build().

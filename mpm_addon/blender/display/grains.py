@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .building import GEOMETRY, Builder, Socket
+from .node_builder import GEOMETRY, Builder, Socket
 
 NAME = "MPM Grains"
 VERSION = 2

@@ -12,7 +12,7 @@ from ...core.laws.finish import Color, Finish
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderMaterial, NodeTree
 from . import assets
-from .building import Inputs
+from .node_builder import Inputs
 
 _LOOK = "mpm_look"
 # the name of an absorption is not that which Blender gives to those of artists

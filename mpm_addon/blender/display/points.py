@@ -1,7 +1,7 @@
 """The node group MPM Points: particles as a point cloud, with radii that match the particles' volume."""
 
 from ..playback.particle_objects import MATERIAL_INDEX
-from .building import GEOMETRY, Builder, Socket
+from .node_builder import GEOMETRY, Builder, Socket
 
 NAME = "MPM Points"
 VERSION = 1

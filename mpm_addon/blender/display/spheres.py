@@ -1,6 +1,6 @@
 """The node group MPM Spheres: instances a sphere on each point."""
 
-from .building import GEOMETRY, Builder, Socket
+from .node_builder import GEOMETRY, Builder, Socket
 
 NAME = "MPM Spheres"
 VERSION = 1

@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from .building import GEOMETRY, Builder, Socket
+from .node_builder import GEOMETRY, Builder, Socket
 
 NAME = "MPM Surface"
 VERSION = 2

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderMaterial, NodeTree
 from . import assets, grains, points, spheres, surface
-from .building import GEOMETRY, Builder, Inputs, Socket
+from .node_builder import GEOMETRY, Builder, Inputs, Socket
 
 NAME = "MPM Particles"
 SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "Viewport Share"

@@ -17,7 +17,7 @@ from ...core.messages import NOTHING, Message, message_of
 from ...core.scene.description import Scene
 from .. import display
 from ..baking import previews, session
-from ..baking.showing import looks_of
+from ..baking.shown_caches import looks_of
 from ..baking.worker import Event
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import OfSession, runtime

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...core.errors import MpmError
 from ...core.particles import ATTRIBUTES
 from ...storage import open_cache
-from ...storage.retiming import MomentReader, nearest_frame
+from ...storage.retimed_frames import MomentReader, nearest_frame
 from ..host import homes
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
 from ..host.registrar import Registrar

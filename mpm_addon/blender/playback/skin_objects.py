@@ -18,7 +18,7 @@ from ...core.interpolation import between
 from ...core.particles import Frame, FrameStatistics, Moment
 from ...storage.cache import Cache
 from ...storage.derived import derived_path
-from ...storage.retiming import SAME
+from ...storage.retimed_frames import SAME
 from ...storage.skin_file import POSITION, VELOCITY, Skin, skin_at
 from ...storage.take import SKIN
 from ..host.blender_types import BlenderMesh, BlenderObject

@@ -15,7 +15,6 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared, wait_for
 from ..transfer.blocks import NODE
 from ..transfer.node_lookup import node_of_place
-from .facing import HELD, STUCK
 from .feet import (
     SEPARATE,
     SLIP,
@@ -28,6 +27,7 @@ from .feet import (
     solve_run,
 )
 from .surface import collider_velocity
+from .thin_walls import HELD, STUCK
 
 # loops for each level in `apply_initial_impulses`
 LOOPS_PER_LEVEL = 6

@@ -16,7 +16,7 @@ from ..scene.animation import value_at
 from ..scene.description import Collider, Scene
 from ..scene.settings import DEFAULT_FRICTION
 from ..transfer.blocks import BLOCK
-from .covering import COVER_REACH
+from .coverage import COVER_REACH
 from .feet import SEPARATE, SLIP, STICKY
 
 Floats = NDArray[np.float64]

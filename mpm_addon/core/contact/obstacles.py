@@ -13,17 +13,17 @@ from ..scene.description import Collider, Scene
 from ..transfer.layout import Layout, places_of
 from ..transfer.particle_store import ParticleStore
 from ..transfer.reach import mark_reached
-from .covering import find_covered
+from .coverage import find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import sum_inertia
 from .expulsion import expel_nodes
-from .facing import Sides, recalled, sides_of, turn_nodes
 from .footing import Footing, numbered
+from .near_particles import NearParticles
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .pairs import SINK
-from .pushing import NearParticles
 from .sides import walls_of
 from .surface import DEEP, LevelSets, find_surface
+from .thin_walls import Sides, recalled, sides_of, turn_nodes
 from .union import join_solids
 
 # material is expelled this many times faster than needed to leave in time

@@ -123,7 +123,7 @@ class DeepNodes(NamedTuple):
     Attributes:
         first: the first of each run, shape (runs + 1,).
         nodes, rows: the nodes in both numberings, shape (n,).
-        held: HELD where they move with the collider along the normal, STUCK in all directions, else 0; see `facing`, shape (n,).
+        held: HELD where they move with the collider along the normal, STUCK in all directions, else 0; see `thin_walls`, shape (n,).
     """
 
     first: NDArray[np.int64]

@@ -29,7 +29,7 @@ from .bodies import Body, bodies_of, body_numbers, fields_of, renumbered, row_co
 from .compiling import kernel_problems, make_ready
 from .continuation import refuse_another_state
 from .diagnosis import STRAYED, advice, examined
-from .framing import Provenance, make_frame
+from .frames import Provenance, make_frame
 from .kernel_list import units_of
 from .resumption import check_state
 from .stepper import Stepper

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..contact.body_contact import BodyContact
 from ..contact.coupling import RigidBodies
-from ..contact.covering import Cover
+from ..contact.coverage import Cover
 from ..contact.obstacles import ObstacleGroup, obstacles_of
-from ..emission.pinning import Pins
+from ..emission.pins import Pins
 from ..failure import Kind, Trouble
 from ..scene.description import Scene
 from ..transfer.advance import EXTREME_COUNT, Pass, advance_particles
@@ -29,7 +29,7 @@ from ..transfer.rows import POSITION, VELOCITY
 from ..transfer.scatter import particles_to_grid
 from ..transfer.scheme import farthest_drift, scheme_of
 from .bodies import Body
-from .directing import Director
+from .influences import Director
 from .rest_bodies import RestBodies
 from .time_step import Drive, Speeds
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from mpm_addon.core.contact import obstacles
-from mpm_addon.core.contact.facing import Sides
+from mpm_addon.core.contact.thin_walls import Sides
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes.box import Box
 from mpm_addon.core.geometry.shapes.mesh import Mesh

@@ -14,8 +14,8 @@ from ...host.blender_types import BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
 from ...host.registrar import Registrar
 from ...settings.declarations import enum_items
-from ..placing import refusal
-from ..staging import Stage
+from ..placement import refusal
+from ..stages import Stage
 from ..surfaces import is_factory_world
 from . import SCENES
 

@@ -1,7 +1,7 @@
 """A column of water collapses in a tank and splashes against posts."""
 
 from ..solids import box, cylinder
-from ..staging import Stage
+from ..stages import Stage
 
 LABEL = "Dam Break"
 DESCRIPTION = "A column of water collapses in a glass tank and splashes against posts"

@@ -1,7 +1,7 @@
 """Honey pours over Suzanne's head."""
 
 from ..solids import ball, cylinder
-from ..staging import Stage, make_monkey
+from ..stages import Stage, make_monkey
 
 LABEL = "Honey over Suzanne"
 DESCRIPTION = "A thread of honey coils and runs over Suzanne"

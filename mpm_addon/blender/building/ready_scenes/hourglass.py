@@ -2,9 +2,9 @@
 
 import math
 
-from ..placing import show_as_wire
+from ..placement import show_as_wire
 from ..solids import Solid, cylinder, together, turned
-from ..staging import Stage
+from ..stages import Stage
 
 LABEL = "Hourglass"
 DESCRIPTION = "Sand runs through the neck of an hourglass and piles up below"

@@ -1,7 +1,7 @@
 """Blocks of jelly fall onto each other."""
 
 from ..solids import Point, box, cylinder
-from ..staging import Stage
+from ..stages import Stage
 
 LABEL = "Jelly Stack"
 DESCRIPTION = "Blocks of jelly fall onto a plate, wobble and come to rest"

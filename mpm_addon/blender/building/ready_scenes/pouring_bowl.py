@@ -3,7 +3,7 @@
 import math
 
 from ..solids import Solid, turned
-from ..staging import Stage
+from ..stages import Stage
 
 LABEL = "Pouring Bowl"
 DESCRIPTION = "A bowl of water tips and pours into a basin"

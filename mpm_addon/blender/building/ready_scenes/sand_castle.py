@@ -3,7 +3,7 @@
 import math
 
 from ..solids import Solid, box, cylinder, together
-from ..staging import Stage
+from ..stages import Stage
 
 LABEL = "Sand Castle"
 DESCRIPTION = "A wave washes away a castle of wet sand"

@@ -1,7 +1,7 @@
 """A snowball is thrown against a wall, in slow motion."""
 
 from ..solids import ball, box
-from ..staging import Stage
+from ..stages import Stage
 
 LABEL = "Snowball"
 DESCRIPTION = "A snowball bursts against a wall in slow motion"

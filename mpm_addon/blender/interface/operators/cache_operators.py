@@ -17,7 +17,7 @@ from ....storage.take import SCENE
 from ...baking import unstable, worker
 from ...baking.bake_facts import facts_of
 from ...baking.bake_view import view_of
-from ...baking.showing import show_cache
+from ...baking.shown_caches import show_cache
 from ...host.blender_types import BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
 from ...playback import particle_objects

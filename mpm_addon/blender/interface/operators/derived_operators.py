@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from ....storage.take import SKIN, SURFACE
-from ...baking import derived_facts, deriving
+from ...baking import derived_facts, derived_processes
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
@@ -31,7 +31,7 @@ class _WhileNoneIsMade(_OfKind):
     def poll(cls: Any, context: Context) -> bool:
         is_surface = cls.kind == SURFACE
         cls.poll_message_set("A surface is being made; stop it first" if is_surface else "A skin is being made; stop it first")
-        return context.scene is not None and deriving.current(cls.kind) is None
+        return context.scene is not None and derived_processes.current(cls.kind) is None
 
 
 class _Making(_WhileNoneIsMade, Following):
@@ -39,16 +39,16 @@ class _Making(_WhileNoneIsMade, Following):
 
     def execute(self, context: Context) -> Any:
         """Make it and wait, for scripts and background mode."""
-        deriving.make(context.scene, kind=self.kind, cache=self.cache)
+        derived_processes.make(context.scene, kind=self.kind, cache=self.cache)
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start it and follow it from the interface."""
-        deriving.start(context.scene, kind=self.kind, cache=self.cache)
+        derived_processes.start(context.scene, kind=self.kind, cache=self.cache)
         return self._follow(context)
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
-        running = deriving.current(self.kind)
+        running = derived_processes.current(self.kind)
         if running is None:
             self._stop(context)
             return {"CANCELLED"}
@@ -58,14 +58,14 @@ class _Making(_WhileNoneIsMade, Following):
         if not running.is_finished:
             return {"PASS_THROUGH"}
         self._stop(context)
-        deriving.end(self.kind)
+        derived_processes.end(self.kind)
         running.raise_outcome()
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, to open another file or to quit."""
         self._stop(context)
-        deriving.end(self.kind)
+        derived_processes.end(self.kind)
 
 
 class _Stopping(_OfKind, Operation):
@@ -74,10 +74,10 @@ class _Stopping(_OfKind, Operation):
     @classmethod
     def poll(cls: Any, context: Context) -> bool:
         cls.poll_message_set("No surface is being made" if cls.kind == SURFACE else "No skin is being made")
-        return deriving.current(cls.kind) is not None
+        return derived_processes.current(cls.kind) is not None
 
     def execute(self, context: Context) -> Any:
-        deriving.cancel(self.kind)
+        derived_processes.cancel(self.kind)
         redraw(context.window_manager)
         return {"FINISHED"}
 
@@ -96,7 +96,7 @@ class _Deleting(_WhileNoneIsMade, Operation):
 
     def execute(self, context: Context) -> Any:
         redraw(context.window_manager)
-        deriving.delete(context.scene, kind=self.kind, cache=self.cache)
+        derived_processes.delete(context.scene, kind=self.kind, cache=self.cache)
         return {"FINISHED"}
 
 
@@ -165,4 +165,4 @@ CLASSES = (
 
 def register(registrar: Registrar) -> None:
     registrar.classes(CLASSES)
-    registrar.on_removal(deriving.end_all)
+    registrar.on_removal(derived_processes.end_all)

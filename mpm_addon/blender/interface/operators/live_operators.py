@@ -7,7 +7,7 @@ import bpy
 from ....core.errors import MpmError
 from ...baking import previews, session
 from ...baking.session import BakeSession
-from ...baking.showing import show_motion
+from ...baking.shown_caches import show_motion
 from ...host.blender_types import BlenderEvent, BlenderObject, BlenderScene, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw

@@ -7,7 +7,7 @@ from bpy.props import IntProperty
 
 from ....storage.takes import remove_take, show_take
 from ...baking import observation, removal, session, troubles, unstable
-from ...baking.showing import show_motion
+from ...baking.shown_caches import show_motion
 from ...host.blender_types import BlenderEvent, BlenderScene, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw

@@ -7,7 +7,7 @@ import bpy
 
 from ....core.scene.settings import CacheSettings
 from ....storage.overview import TakeOverview
-from ...baking import bake_queue, preflight, session, watching
+from ...baking import bake_queue, cache_watch, preflight, session
 from ...baking.bake_facts import facts_of, frame_notes
 from ...baking.bake_view import LIVE, BakeView, Button, State, view_of
 from ...host.blender_types import Context, Layout
@@ -167,11 +167,11 @@ class MPM_PT_takes(ScenePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        found = None if context.scene is None else watching.overview(paths.absolute(paths.cache_path(context.scene)))
+        found = None if context.scene is None else cache_watch.overview(paths.absolute(paths.cache_path(context.scene)))
         return found is not None and len(found.takes) > 1
 
     def draw(self, context: Context) -> None:
-        found = watching.overview(paths.absolute(paths.cache_path(context.scene)))
+        found = cache_watch.overview(paths.absolute(paths.cache_path(context.scene)))
         column = split_layout(self).column(align=True)
         for take in found.takes if found is not None else ():
             row = column.row(align=True)
@@ -198,13 +198,13 @@ class MPM_PT_statistics(ScenePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        found = None if context.scene is None else watching.overview(paths.absolute(paths.cache_path(context.scene)))
+        found = None if context.scene is None else cache_watch.overview(paths.absolute(paths.cache_path(context.scene)))
         return found is not None and len(found.rows) > 1
 
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
         folder = paths.absolute(paths.cache_path(context.scene))
-        found = watching.overview(folder)
+        found = cache_watch.overview(folder)
         if found is None:
             return
         picture = graphs.picture(folder, found)

@@ -4,8 +4,8 @@ import bpy
 
 from ....derived.settings import SurfaceSettings
 from ....storage.take import SKIN, SURFACE
-from ...baking import derived_facts, deriving
-from ...baking.deriving import DerivedSession
+from ...baking import derived_facts, derived_processes
+from ...baking.derived_processes import DerivedSession
 from ...host.blender_types import Context, Layout
 from ...host.wording import counted, duration, in_blender, size
 from ...playback import skin_objects, surface_objects
@@ -69,12 +69,12 @@ class MPM_PT_skin(ScenePanel, bpy.types.Panel):
 
 def _draw_making(context: Context, layout: Layout, kind: str, *, is_possible: bool = True) -> None:
     """Draw the running process, or which frames have it, and what went wrong."""
-    running = deriving.current(kind)
+    running = derived_processes.current(kind)
     if running is not None:
         _draw_running(layout, running)
         return
     _draw_state(layout, derived_facts.facts_of(context.scene, kind), kind, is_possible=is_possible)
-    problem = deriving.trouble(paths.absolute(paths.cache_path(context.scene)), kind)
+    problem = derived_processes.trouble(paths.absolute(paths.cache_path(context.scene)), kind)
     if problem:
         draw_lines(layout, in_blender(problem), "ERROR")
 

@@ -3,7 +3,7 @@
 import bpy
 
 from ... import display
-from ...display import assets, dressing, tree
+from ...display import assets, looks, tree
 from ...display.modifier import draw_input
 from ...host.blender_types import BlenderObject, Context, Layout
 from ...playback import particle_objects
@@ -22,7 +22,7 @@ def shown_object(context: Context) -> BlenderObject | None:
 def draw_display(layout: Layout, item: BlenderObject) -> None:
     """Draw the display settings of an object."""
     settings = item.mpm.display
-    if not dressing.can_build(item):
+    if not looks.can_build(item):
         layout.label(text="Linked from another file: make it local to edit it", icon="LIBRARY_DATA_DIRECT")
     for part in settings.parts:
         column = layout.column(heading=part.name, align=True)
@@ -41,7 +41,7 @@ def _draw_inputs(layout: Layout, item: BlenderObject) -> None:
     if modifier is None or modifier.node_group is None:
         return
     parts = item.mpm.display.parts
-    modes = {dressing.mode_of(part, is_render=is_render) for part in parts for is_render in (False, True)}
+    modes = {looks.mode_of(part, is_render=is_render) for part in parts for is_render in (False, True)}
     used = {name for mode in modes for name in tree.USED[mode]}
     column = layout.column(align=True)
     for socket in tree.INPUTS:
@@ -73,8 +73,8 @@ def draw_colors(layout: Layout, item: BlenderObject) -> None:
         column.prop(settings, "range_min")
         column.prop(settings, "range_max")
         layout.operator("mpm.display_fit", icon="FULLSCREEN_EXIT")
-    if dressing.problem(item):
-        layout.label(text=dressing.problem(item), icon="ERROR")
+    if looks.problem(item):
+        layout.label(text=looks.problem(item), icon="ERROR")
 
 
 class _Drawn:

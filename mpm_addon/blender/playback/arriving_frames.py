@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import MpmError
 from ...storage import open_cache
-from ...storage.retiming import MomentReader
+from ...storage.retimed_frames import MomentReader
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.redrawing import redraw
 from ..host.registrar import Registrar

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpm_addon.core.errors import MpmError, SceneError
-from mpm_addon.storage.variations import MOST_VARIATIONS, parse_axis, variations
+from mpm_addon.storage.wedge_variants import MOST_VARIATIONS, parse_axis, variations
 
 TABLE: dict[str, Any] = {
     "materials": {"snow": {"preset": "snow"}, "sand": {"preset": "dry_sand"}},

@@ -17,9 +17,9 @@ from ..playback import particle_objects, skin_objects, surface_objects
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, shows_mesh
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
-from .building import declare
 from .materials import Look, material_name, material_of
 from .modifier import set_input
+from .node_builder import declare
 
 
 @dataclass

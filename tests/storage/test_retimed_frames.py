@@ -9,7 +9,7 @@ from mpm_addon.core.errors import CacheError
 from mpm_addon.core.particles import Moment
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache import Cache
-from mpm_addon.storage.retiming import MomentReader, nearest_frame
+from mpm_addon.storage.retimed_frames import MomentReader, nearest_frame
 from tests.storage.stand_in import bake_here, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")

@@ -15,7 +15,7 @@ from ..transfer.output import masses_around, show_particles, totals, world_posit
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, VELOCITY, VOLUME
 from .bodies import Body
-from .crushing import find_crushed
+from .crushed_particles import find_crushed
 
 # prefix of the names of painted values in a checkpoint
 _CARRIED = "painted "

@@ -1,4 +1,4 @@
-"""Marking nodes near thin colliders by the side from which particles reach them; see `facing`.
+"""Marking nodes near thin colliders by the side from which particles reach them; see `thin_walls`.
 
 Each cell that contains particles is compared with each node within reach.
 """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.emission.pinning import vertices_at
+from mpm_addon.core.emission.pins import vertices_at
 from mpm_addon.core.geometry.motion import pose_at
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.scene.animation import Animation, Motion
@@ -156,7 +156,7 @@ def test_pinning_that_ends_releases_particles() -> None:
 
 
 MANY = """
-from tests.core.test_pinning import swinging
+from tests.core.test_pins import swinging
 scenes = [swinging()]
 """
 

@@ -17,10 +17,10 @@ from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.wording import in_blender
-from ..playback import arriving, keyframes, particle_objects
+from ..playback import arriving_frames, keyframes, particle_objects
 from ..reading import freshness
 from ..settings import paths
-from . import previews, unstable, watching
+from . import cache_watch, previews, unstable
 
 
 class Result:
@@ -109,7 +109,7 @@ class Result:
         elif frame is None:
             display.refit_all(scene)
         if is_new or frame == scene.frame_current or (frame is None and self._lacks_something(scene)):
-            arriving.show(scene, self.folder)
+            arriving_frames.show(scene, self.folder)
 
     def _lacks_something(self, scene: BlenderScene) -> bool:
         return any(
@@ -214,7 +214,7 @@ def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
     Raises:
         CacheError: there is no cache, or it is damaged.
     """
-    watch = watching.watch(folder)
+    watch = cache_watch.watch(folder)
     found = watch.look()
     if found is None:
         raise CacheError.of(watch.problem or Message("contains no cache", ("choose the folder of a bake",), str(folder)))

@@ -12,7 +12,7 @@ from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.painting import Painting
-from mpm_addon.core.stepping.crushing import crushing_of, find_crushed
+from mpm_addon.core.stepping.crushed_particles import crushing_of, find_crushed
 from mpm_addon.storage import open_cache, write_scene
 from tests.core.scenes import LATTICE, box, material, scene
 

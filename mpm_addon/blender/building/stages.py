@@ -11,7 +11,7 @@ import bpy
 
 from ...core.scene.settings import SIDES
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
-from .placing import add_object, from_meters, make_collider, make_emitter, show_as_wire
+from .placement import add_object, from_meters, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
 from .surfaces import Rgb, glaze, paint, world_of
 

@@ -14,12 +14,12 @@ from ..host.registrar import Registrar
 from ..host.runtime import runtime
 from ..settings.declarations import enum_items
 from ..settings.display_settings import DisplayListeners
-from . import assets, dressing
+from . import assets, looks
 
 
 def _shows_particles(context: Context) -> bool:
     item = context.object
-    return item is not None and bool(item.mpm.display.parts) and dressing.can_build(item)
+    return item is not None and bool(item.mpm.display.parts) and looks.can_build(item)
 
 
 class _OfParticles(Operation):
@@ -45,7 +45,7 @@ class MPM_OT_display_same(_OfParticles, bpy.types.Operator):
         with silent():
             for part in display.parts:
                 part.viewport, part.render = modes
-        dressing.rebuild(item)
+        looks.rebuild(item)
         return {"FINISHED"}
 
 
@@ -57,7 +57,7 @@ class MPM_OT_display_restore(_OfParticles, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: Context) -> Any:
-        kept = dressing.restore(context.object)
+        kept = looks.restore(context.object)
         if kept:
             self.report({"INFO"}, f"Edited node groups are kept as {', '.join(kept)}")
         return {"FINISHED"}
@@ -73,10 +73,10 @@ class MPM_OT_display_fit(_OfParticles, bpy.types.Operator):
     def execute(self, context: Context) -> Any:
         item = context.object
         item.mpm.display.use_fitted_range = True
-        dressing.refit(item)
-        dressing.rebuild(item)
-        if dressing.problem(item):
-            raise MpmError(dressing.problem(item))
+        looks.refit(item)
+        looks.rebuild(item)
+        if looks.problem(item):
+            raise MpmError(looks.problem(item))
         return {"FINISHED"}
 
 
@@ -111,5 +111,5 @@ def _on_load(_path: str = "", _unused: Any = None) -> None:
 
 def register(registrar: Registrar) -> None:
     registrar.classes(_CLASSES)
-    registrar.member(runtime.of(DisplayListeners).functions, dressing.on_change)
+    registrar.member(runtime.of(DisplayListeners).functions, looks.on_change)
     registrar.member(bpy.app.handlers.load_post, _on_load)

@@ -19,7 +19,7 @@ from ..host.wording import in_blender
 from ..playback import particle_objects, surface_objects
 from ..settings import paths
 from ..settings.surface_settings import settings_of
-from . import skinning
+from . import skin_meshes
 from .running import Running, wait_for
 from .worker import Event, Worker, derive_command, ending
 
@@ -53,7 +53,7 @@ class DerivedSession:
         runtime.of(DerivedTroubles).by_folder.pop((kind, self.folder), None)
         if kind == SKIN:
             for item in showing(scene, self.folder):
-                skinning.add(scene, item, is_fresh=not follows)
+                skin_meshes.add(scene, item, is_fresh=not follows)
         self.done, self.total = 0, len(opened.frames)
         self.seconds_left: float | None = None
         self.size: float | None = None
@@ -254,7 +254,7 @@ def delete(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> int:
         if kind == SURFACE:
             surface_objects.remove(item)
         else:
-            skinning.remove(item)
+            skin_meshes.remove(item)
     particle_objects.show(scene)
     return count
 

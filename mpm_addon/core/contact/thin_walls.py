@@ -18,7 +18,7 @@ from ..compilation.tickets import shared
 from ..transfer.blocks import BLOCK, NEIGHBORS
 from ..transfer.layout import Layout
 from ..transfer.particle_store import ParticleStore
-from .marking import Marks, Surroundings, copy_surroundings, mark_from_run
+from .node_marks import Marks, Surroundings, copy_surroundings, mark_from_run
 from .surface import LevelSets
 from .thinness import OPPOSITE, nodes_near_thin, surface_behind
 

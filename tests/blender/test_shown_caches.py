@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import showing, watching
+from mpm_addon.blender.baking import cache_watch, shown_caches
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import particle_objects
 
@@ -18,7 +18,7 @@ from .scenes import error_of, write_cache
 def plain_nodes(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(showing.display, "dress", lambda _item, _looks: None)
+        monkeypatch.setattr(shown_caches.display, "dress", lambda _item, _looks: None)
 
 
 def test_a_file_that_was_never_baked_shows_the_frames(bpy: Any, host: str, tmp_path: Path) -> None:
@@ -38,16 +38,16 @@ def test_the_object_of_a_file_that_was_moved_finds_its_frames_again(bpy: Any, tm
     other.mpm.emitter_name = "Ball"
     folder = write_cache(tmp_path / "cache", {1: 3})
     bpy.context.scene.frame_set(1)
-    assert showing.show_cache(bpy.context.scene, str(folder)) == lost
+    assert shown_caches.show_cache(bpy.context.scene, str(folder)) == lost
     assert len(lost.data.vertices) == 3
-    assert showing.show_cache(bpy.context.scene, str(folder)) == lost
+    assert shown_caches.show_cache(bpy.context.scene, str(folder)) == lost
     assert len(particle_objects.result_objects(bpy.context.scene)) == 2
 
 
 def test_an_object_with_frames_of_its_own_keeps_them(bpy: Any, tmp_path: Path) -> None:
     first, second = (write_cache(tmp_path / name, {1: 3}) for name in ("first", "second"))
-    item = showing.show_cache(bpy.context.scene, str(first))
-    assert showing.show_cache(bpy.context.scene, str(second)) != item
+    item = shown_caches.show_cache(bpy.context.scene, str(first))
+    assert shown_caches.show_cache(bpy.context.scene, str(second)) != item
     assert item.mpm.cache == str(first)
 
 
@@ -59,7 +59,7 @@ def test_a_folder_without_frames_is_refused(bpy: Any, tmp_path: Path) -> None:
 def test_particles_that_were_deleted_come_back_with_the_first_button(
     bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "SLICE", 60.0)
+    monkeypatch.setattr(cache_watch, "SLICE", 60.0)
     scene = bpy.context.scene
     scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3, 2: 5}))
     scene.frame_end = 2
