@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ..compilation.kernel import CORE, compiled_level, source_hash, store
+from ..compilation.kernel import CORE, compiled_level, register_generic_functions, source_hash, store
 from ..compilation.kernel_files import file_name, write_archive
 from ..compilation.team import team_size
 from ..errors import MpmError
@@ -42,7 +42,10 @@ def missing_of(units: Sequence[Unit]) -> list[Unit]:
 
 def compile_unit(unit: Unit) -> None:
     """Load a unit, or compile and store it."""
-    dispatcher_of(unit).compile(argument_types(unit))
+    dispatcher, types = dispatcher_of(unit), argument_types(unit)
+    # those that follow the last kernel of the last module that was imported are still waiting
+    register_generic_functions()
+    dispatcher.compile(types)
 
 
 def make_ready(units: Sequence[Unit], processes: int, report: Report) -> None:
