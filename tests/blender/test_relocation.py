@@ -140,7 +140,7 @@ def test_while_a_surface_is_made_the_frames_stay(bpy: Any, tmp_path: Path, monke
     item = baked_unsaved(bpy)
     before = item.mpm.cache
     making = SimpleNamespace(kind="surface", folder=Path(before), is_finished=False)
-    monkeypatch.setattr(relocation.deriving, "current", lambda _kind: making)
+    monkeypatch.setattr(relocation.derived_processes, "current", lambda _kind: making)
     save(bpy, tmp_path / "file.blend")
     assert item.mpm.cache == before
     assert "its surface is being made; save again afterwards" in notices(bpy)
