@@ -330,10 +330,10 @@ def test_the_mesh_of_an_emitter_that_is_no_longer_baked_is_hidden(bpy: Any, tmp_
     _emitter, item = baked(bpy, tmp_path / "cache")
     assert bpy.ops.mpm.skin_make() == {"FINISHED"}
     skin = item.mpm.display.parts[0].skin
-    looks = shown_caches.looks_of(extract_scene(bpy.context))
-    looks.dress(item, looks)
+    wanted = shown_caches.looks_of(extract_scene(bpy.context))
+    looks.dress(item, wanted)
     assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (skin, False, False)
-    looks.dress(item, [look._replace(name="Other", law="sand", material="dry_sand") for look in looks])
+    looks.dress(item, [look._replace(name="Other", law="sand", material="dry_sand") for look in wanted])
     assert (item.mpm.display.parts[0].skin, skin.hide_viewport, skin.hide_render) == (None, True, True)
 
 
