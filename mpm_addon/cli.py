@@ -88,7 +88,23 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mpm_addon", description="Material Point Method simulations")
     parser.add_argument("--version", action="version", version=version())
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for add in (
+        _add_bake,
+        add_derive,
+        add_wedge,
+        add_live,
+        _add_info,
+        _add_takes,
+        _add_export,
+        _add_presets,
+        _add_kernels,
+        _add_doctor,
+    ):
+        add(commands)
+    return parser
 
+
+def _add_bake(commands: Any) -> None:
     bake = commands.add_parser("bake", help="simulate a scene into a cache; resumes by default", allow_abbrev=False)
     bake.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
     bake.add_argument("--cache", required=True, metavar="DIR", type=Path, help="the folder for the frames")
@@ -106,60 +122,6 @@ def _parser() -> argparse.ArgumentParser:
     beginning.add_argument("--from", dest="from_frame", metavar="N", type=int, help="resume after frame N, as a new take")
     bake.add_argument("--json", action="store_true", help="print one JSON object per line")
     bake.set_defaults(run=_bake, listens=True)
-
-    add_derive(commands)
-    add_wedge(commands)
-    add_live(commands)
-
-    info = commands.add_parser("info", help="describe a cache, or estimate the cost of a scene", allow_abbrev=False)
-    info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
-    info.add_argument("--variant", metavar="NAME", help="a variant of the scene")
-    info.add_argument("--probe", action="store_true", help="for a scene: measure a few substeps and predict how long a bake takes")
-    info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="for a scene: where its cache would be (default: here)")
-    info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
-    info.add_argument("--check", action="store_true", help="for a cache: read every byte and list damaged files")
-    info.add_argument("--json", action="store_true", help="print JSON")
-    info.set_defaults(run=_info, listens=True)
-
-    takes = commands.add_parser("takes", help="list the takes of a cache, or show another one", allow_abbrev=False)
-    takes.add_argument("cache", metavar="DIR", type=Path, help="a cache")
-    takes.add_argument("--show", metavar="N", type=int, help="make take N the current one")
-    takes.add_argument("--json", action="store_true", help="print JSON")
-    takes.set_defaults(run=_takes)
-
-    export = commands.add_parser("export", help="write frames for other programs", allow_abbrev=False)
-    export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
-    export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
-    export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
-    export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
-    export.add_argument(
-        "--split", choices=sorted(SPLITS), help="one file per material or emitter, named after it; for surfaces and skins, one per mesh"
-    )
-    instead = export.add_mutually_exclusive_group()
-    for kind in KINDS:
-        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles (ply, obj)")
-    export.set_defaults(run=_export)
-
-    presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
-    presets.set_defaults(run=_list_presets)
-    actions = presets.add_subparsers(metavar="list|show NAME")
-    actions.add_parser("list", help="list all presets").set_defaults(run=_list_presets)
-    show = actions.add_parser("show", help="show one preset")
-    show.add_argument("name", metavar="NAME")
-    show.set_defaults(run=_show_preset)
-
-    kernels = commands.add_parser("kernels", help="compile all kernels in advance", allow_abbrev=False)
-    kernels.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instruction set to use (default: the best)")
-    kernels.add_argument("--package", metavar="DIR", type=Path, help="also store them in this copy of the package, for distribution")
-    kernels.add_argument("--gently", action="store_true", help="run at low priority")
-    kernels.add_argument("--threads", metavar="N", type=thread_count, help="kernels to compile at once (default: all cores)")
-    kernels.add_argument("--json", action="store_true", help="print one JSON object per line")
-    kernels.set_defaults(run=_kernels)
-
-    doctor = commands.add_parser("doctor", help="show versions, threads, folders, memory and disk", allow_abbrev=False)
-    doctor.add_argument("--json", action="store_true", help="print JSON")
-    doctor.set_defaults(run=_doctor)
-    return parser
 
 
 def _bake(options: argparse.Namespace) -> None:
@@ -198,6 +160,16 @@ def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]]
     return None
 
 
+def _add_kernels(commands: Any) -> None:
+    kernels = commands.add_parser("kernels", help="compile all kernels in advance", allow_abbrev=False)
+    kernels.add_argument("--processor", metavar="LEVEL", choices=[*LEVELS, NATIVE], help="the instruction set to use (default: the best)")
+    kernels.add_argument("--package", metavar="DIR", type=Path, help="also store them in this copy of the package, for distribution")
+    kernels.add_argument("--gently", action="store_true", help="run at low priority")
+    kernels.add_argument("--threads", metavar="N", type=thread_count, help="kernels to compile at once (default: all cores)")
+    kernels.add_argument("--json", action="store_true", help="print one JSON object per line")
+    kernels.set_defaults(run=_kernels)
+
+
 def _kernels(options: argparse.Namespace) -> None:
     """Compile all kernels that scenes with the default scheme can call."""
     if options.gently and hasattr(os, "nice"):
@@ -220,6 +192,18 @@ def _kernels(options: argparse.Namespace) -> None:
     else:
         make_all_ready(report)
     tell({"event": "ready"})
+
+
+def _add_info(commands: Any) -> None:
+    info = commands.add_parser("info", help="describe a cache, or estimate the cost of a scene", allow_abbrev=False)
+    info.add_argument("path", metavar="DIR|SCENE", type=Path, help="a cache, or a scene file or its folder")
+    info.add_argument("--variant", metavar="NAME", help="a variant of the scene")
+    info.add_argument("--probe", action="store_true", help="for a scene: measure a few substeps and predict how long a bake takes")
+    info.add_argument("--cache", metavar="DIR", type=Path, default=Path(), help="for a scene: where its cache would be (default: here)")
+    info.add_argument("--threads", metavar="N", type=thread_count, help="threads of the probe (default: all cores)")
+    info.add_argument("--check", action="store_true", help="for a cache: read every byte and list damaged files")
+    info.add_argument("--json", action="store_true", help="print JSON")
+    info.set_defaults(run=_info, listens=True)
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -291,6 +275,14 @@ def _measured(scene: Scene) -> dict[str, Any]:
     return vars(probe(scene))
 
 
+def _add_takes(commands: Any) -> None:
+    takes = commands.add_parser("takes", help="list the takes of a cache, or show another one", allow_abbrev=False)
+    takes.add_argument("cache", metavar="DIR", type=Path, help="a cache")
+    takes.add_argument("--show", metavar="N", type=int, help="make take N the current one")
+    takes.add_argument("--json", action="store_true", help="print JSON")
+    takes.set_defaults(run=_takes)
+
+
 def _takes(options: argparse.Namespace) -> None:
     if options.show is not None:
         show_take(options.cache, options.show)
@@ -300,6 +292,21 @@ def _takes(options: argparse.Namespace) -> None:
         return
     for take in takes:
         print(one_line(take_words(take)))
+
+
+def _add_export(commands: Any) -> None:
+    export = commands.add_parser("export", help="write frames for other programs", allow_abbrev=False)
+    export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
+    export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
+    export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
+    export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
+    export.add_argument(
+        "--split", choices=sorted(SPLITS), help="one file per material or emitter, named after it; for surfaces and skins, one per mesh"
+    )
+    instead = export.add_mutually_exclusive_group()
+    for kind in KINDS:
+        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles (ply, obj)")
+    export.set_defaults(run=_export)
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -317,6 +324,16 @@ def _export(options: argparse.Namespace) -> None:
     for _path in written:
         pass
     print(f"{len(numbers)} frames written to {options.output}")
+
+
+def _add_presets(commands: Any) -> None:
+    presets = commands.add_parser("presets", help="list or show the presets", allow_abbrev=False)
+    presets.set_defaults(run=_list_presets)
+    actions = presets.add_subparsers(metavar="list|show NAME")
+    actions.add_parser("list", help="list all presets").set_defaults(run=_list_presets)
+    show = actions.add_parser("show", help="show one preset")
+    show.add_argument("name", metavar="NAME")
+    show.set_defaults(run=_show_preset)
 
 
 def _list_presets(_options: argparse.Namespace) -> None:
@@ -338,6 +355,12 @@ def _show_preset(options: argparse.Namespace) -> None:
     from .storage.presets import preset_file
 
     print(preset_file(options.name).read_text(encoding="utf-8"), end="")
+
+
+def _add_doctor(commands: Any) -> None:
+    doctor = commands.add_parser("doctor", help="show versions, threads, folders, memory and disk", allow_abbrev=False)
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+    doctor.set_defaults(run=_doctor)
 
 
 def _doctor(options: argparse.Namespace) -> None:

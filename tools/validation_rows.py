@@ -123,7 +123,7 @@ def resting_water() -> Iterator[Row]:
     what, limits = "Water at rest in a tank, 12 cells deep", near(1.0, 0.05)
     yield Row(f"{what}: force on the floor", "its weight", "1", "5%", tuple(tank.floor for tank in tanks), limits, "{:.3f}")
     walls = tuple(max(tank.walls, key=lambda wall: abs(wall - 1.0)) for tank in tanks)
-    yield Row(f"{what}: force on the wall that errs most", "ρ g H² B / 2", "1", "5%", walls, limits, "{:.3f}")
+    yield Row(f"{what}: force on the wall with the largest error", "ρ g H² B / 2", "1", "5%", walls, limits, "{:.3f}")
     errors = tuple(float(np.abs(tank.pressure).max()) for tank in tanks)
     what += ": largest error of the pressure, by layers of two cells"
     yield Row(what, "ρ g (H − z)", "0", "5%", errors, (0.0, 0.05), "{:.1%}")
@@ -278,10 +278,10 @@ def collapsing_sand() -> Iterator[Row]:
 def sliding() -> Iterator[Row]:
     acceleration = 9.81 * (math.sin(math.radians(24.0)) - sliding_block.FRICTION * math.cos(math.radians(24.0)))
     for dimension in (2, 3):
-        for tilted, name in ((False, "gravity"), (True, "floor")):
+        for tilted, name in ((False, "tilted gravity"), (True, "tilted floor")):
             slide = sliding_block.sliding_block(dimension, 24.0, is_floor_tilted=tilted)
             ratio = float(slide.way[-1] / (acceleration * slide.time[-1] ** 2 / 2.0))
-            what = f"Block on a slope of 24°, {dimension}D, {name} turned: way"
+            what = f"Block on a slope of 24°, {dimension}D, {name}: distance traveled"
             yield Row(what, "Coulomb", "1", "1%", (ratio,), near(1.0, 0.01), "{:.4f}")
 
 

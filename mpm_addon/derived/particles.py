@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import CacheError
-from ..core.laws.finish import SURFACE
+from ..core.laws.finish import SURFACE, Finish
 from ..core.parameters import suggestion
 from ..core.particles import ATTRIBUTES, Frame
 from ..core.scene.description import Scene
@@ -16,7 +16,7 @@ from ..storage import read_scene
 from ..storage.cache import Cache
 from ..storage.finishes import finish_of
 from ..storage.take import SCENE
-from .settings import ALL, BY_EMITTER, BY_MATERIAL, SurfaceSettings
+from .settings import ALL, BY_EMITTER, BY_MATERIAL, SurfaceSettings, follow_problem
 
 EMITTER, MATERIAL = "emitter_index", "material_index"
 # Attributes that cannot be averaged, or that every mesh has.
@@ -129,8 +129,10 @@ class Plan:
 def groups_of(scene: Scene, settings: SurfaceSettings) -> list[Group]:
     """The meshes of a scene."""
     numbers = list(range(len(scene.emitters)))
-    smooth = [number for number in numbers if _is_smooth(scene, number)]
-    chosen = smooth if smooth and settings.include != ALL else numbers
+    smooth = [number for number in numbers if _finish(scene, number).mode == SURFACE]
+    # the others are shown by the mesh of their emitter
+    liquid = [number for number in smooth if not has_own_mesh(scene, number)]
+    chosen = numbers if settings.include == ALL else liquid or smooth or numbers
     if settings.meshes == BY_EMITTER:
         return [Group(scene.emitters[number].name, (number,)) for number in chosen]
     if settings.meshes == BY_MATERIAL:
@@ -139,7 +141,11 @@ def groups_of(scene: Scene, settings: SurfaceSettings) -> list[Group]:
     return [Group("", tuple(chosen))]
 
 
-def _is_smooth(scene: Scene, number: int) -> bool:
-    """Whether an emitter's material is rendered as a surface by default."""
+def has_own_mesh(scene: Scene, number: int) -> bool:
+    """Whether an emitter's particles are by default rendered as its own mesh, which can follow them."""
+    return _finish(scene, number).own_mesh and scene.solver.dimension == 3 and not follow_problem(scene.emitters[number])
+
+
+def _finish(scene: Scene, number: int) -> Finish:
     material = scene.emitters[number].material
-    return finish_of(scene.materials[material].law.name, material).mode == SURFACE
+    return finish_of(scene.materials[material].law.name, material)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..core.parameters import parameter, validate
+from ..core.scene.emitter import Emitter
 
 DRAFT, GOOD, FILM = "draft", "good", "film"
 TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
@@ -85,7 +86,7 @@ class SurfaceSettings:
     include: str = parameter(
         AUTOMATIC,
         choices={
-            AUTOMATIC: "Liquids and soft solids; if there are none, every material",
+            AUTOMATIC: "Liquids; if there are none, soft solids; if there are none, every material",
             ALL: "Every material, including sand and snow",
         },
         help="Which materials get a surface",
@@ -136,3 +137,12 @@ class SkinSettings:
     def hash(self) -> str:
         """A hash that is equal for all settings that produce the same skin."""
         return hashlib.sha256(json.dumps(["skin", _SKIN_VERSION, self.emitters]).encode()).hexdigest()[:16]
+
+
+def follow_problem(emitter: Emitter) -> tuple[str, ...]:
+    """Why an emitter's mesh cannot follow its particles, and what to do; () if it can."""
+    if emitter.mode != "once":
+        return f"its mesh cannot follow particles that are emitted over time (mode {emitter.mode})", "emit all at once, or use a surface"
+    if emitter.shape.kind != "mesh":
+        return f"a {emitter.shape.kind} has no mesh that could follow its particles", "use a mesh, or a surface"
+    return ()

@@ -25,7 +25,7 @@ from ..storage.take import SKIN
 from .binding import Binding, Floats, Integers, bind, unbound
 from .loose_parts import NOWHERE, matter_of
 from .product import Forecast, Made, Make
-from .settings import SkinSettings
+from .settings import SkinSettings, follow_problem
 
 # Bytes of a vertex in a file.
 _BYTES = 12.5
@@ -192,23 +192,14 @@ def chosen_emitters(emitters: Sequence[Emitter], settings: SkinSettings) -> tupl
     if settings.emitters:
         chosen = [names.index(name) for name in _named(settings.emitters, names)]
         for number in chosen:
-            problem = _problem(emitters[number])
+            problem = follow_problem(emitters[number])
             if problem:
                 raise SceneError(*problem, subject=f'Emitter "{names[number]}"')
         return tuple(sorted(set(chosen)))
-    able = tuple(number for number, emitter in enumerate(emitters) if not _problem(emitter))
+    able = tuple(number for number, emitter in enumerate(emitters) if not follow_problem(emitter))
     if not able:
-        raise SceneError(*_problem(emitters[0]), subject=f'Emitter "{names[0]}"')
+        raise SceneError(*follow_problem(emitters[0]), subject=f'Emitter "{names[0]}"')
     return able
-
-
-def _problem(emitter: Emitter) -> tuple[str, ...]:
-    """Why an emitter's mesh cannot follow its particles, and what to do; () if it can."""
-    if emitter.mode != "once":
-        return f"its mesh cannot follow particles that are emitted over time (mode {emitter.mode})", "emit all at once, or use a surface"
-    if not isinstance(emitter.shape, Mesh):
-        return f"a {emitter.shape.kind} has no mesh that could follow its particles", "use a mesh, or a surface"
-    return ()
 
 
 def _named(text: str, names: Sequence[str]) -> list[str]:

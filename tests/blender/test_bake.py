@@ -231,7 +231,14 @@ def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: s
 def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch, is_begun: bool) -> None:
     """A surface that was stopped, or cannot be made, is not begun again at the next frame; one that had to wait is."""
     asked: list[Any] = []
-    monkeypatch.setattr(session.derived_processes, "follow", lambda _scene, cache, kind: kind == "surface" and (asked.append(cache) or is_begun))
+
+    def follow(_scene: Any, cache: str, kind: str) -> bool:
+        if kind != "surface":
+            return False
+        asked.append(cache)
+        return is_begun
+
+    monkeypatch.setattr(session.derived_processes, "follow", follow)
     stand_in("good")
     session.bake(bpy.context)
     assert len(asked) == (1 if is_begun else 2)

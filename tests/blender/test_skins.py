@@ -400,3 +400,80 @@ def test_an_inflow_is_refused_in_one_line(bpy: Any, tmp_path: Path) -> None:
     told = error_of(bpy.ops.mpm.skin_make)
     assert 'Emitter "Jelly, red": its mesh cannot follow particles that are emitted over time (mode inflow)' in told
     assert derived_processes.trouble(tmp_path / "cache", SKIN).problem in told
+
+
+def by_default(bpy: Any, folder: Path, **settings: Any) -> tuple[Any, Any]:
+    """As `baked`, of jelly, with nothing chosen in the Display panel."""
+    emitter, item = baked(bpy, folder, **settings)
+    looks.dress(item, [look._replace(law="damped_elastic", material="jelly") for look in shown_caches.looks_of(extract_scene(bpy.context))])
+    item.mpm.display.parts[0].render = "automatic"
+    return emitter, item
+
+
+@blender
+def test_a_soft_body_is_shown_by_its_own_mesh_without_a_choice(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = by_default(bpy, tmp_path / "cache")
+    (part,) = item.mpm.display.parts
+    assert [looks.mode_of(part, is_render=side) for side in (True, False)] == ["mesh", "mesh"]
+    assert derived_processes.follow(bpy.context.scene, str(tmp_path / "cache"), SKIN)
+    assert derived_processes.finish(tmp_path / "cache") == []
+    assert derived_facts.facts_of(bpy.context.scene, SKIN)[:3] == (3, 3, 0)
+    own = evaluated(bpy, emitter)
+    bpy.context.scene.frame_set(3)
+    np.testing.assert_allclose(evaluated(bpy, part.skin), moved(own, 1.0, 2.0, 12.0), atol=1e-3)
+    assert len(item.data.vertices) == 0
+    assert (part.skin.hide_viewport, part.skin.hide_render) == (False, False)
+
+
+@blender
+@pytest.mark.parametrize(("law", "mode"), [("sand", "once"), ("water", "once"), ("damped_elastic", "inflow"), ("damped_elastic", "repeat")])
+def test_other_matter_is_not(bpy: Any, tmp_path: Path, law: str, mode: str) -> None:
+    _emitter, item = by_default(bpy, tmp_path / "cache")
+    other = add_emitter(bpy, "Other", mode=mode)
+    other.mpm.material.source, other.mpm.material.law = "custom", law
+    (look,) = (each for each in shown_caches.looks_of(extract_scene(bpy.context)) if each.name == "Other")
+    looks.dress(item, [look])
+    (part,) = item.mpm.display.parts
+    assert (look.law, part.follows) == (law, False)
+    assert "mesh" not in [looks.mode_of(part, is_render=side) for side in (True, False)]
+
+
+@blender
+def test_until_a_skin_is_made_renders_show_a_surface(bpy: Any, tmp_path: Path) -> None:
+    _emitter, item = by_default(bpy, tmp_path / "cache")
+    (part,) = item.mpm.display.parts
+    part.viewport = "points"
+    shown = looks._tree_mode(part, is_render=True), looks._tree_mode(part, is_render=False)
+    assert shown == ("surface", "points")
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    assert looks._tree_mode(part, is_render=True) == "hidden"
+
+
+@blender
+def test_a_mesh_that_cannot_be_copied_gives_a_surface_without_a_complaint(bpy: Any, tmp_path: Path) -> None:
+    emitter, item = by_default(bpy, tmp_path / "cache")
+    emitter.hide_viewport = True
+    assert derived_processes.follow(bpy.context.scene, str(tmp_path / "cache"), SKIN)
+    assert derived_processes.current(SKIN) is None
+    assert not derived_processes.trouble(tmp_path / "cache", SKIN)
+    (part,) = item.mpm.display.parts
+    assert [looks.mode_of(part, is_render=side) for side in (True, False)] == ["surface", "points"]
+    # where it is asked for, the reason is told
+    part.render = "mesh"
+    assert "it is disabled in viewports" in error_of(bpy.ops.mpm.skin_make)
+
+
+@blender
+def test_a_surface_replaces_a_skin_that_nobody_chose(bpy: Any, tmp_path: Path) -> None:
+    _emitter, item = by_default(bpy, tmp_path / "cache")
+    scene, (part,) = bpy.context.scene, item.mpm.display.parts
+    scene.mpm.surface.quality = "draft"
+    assert (bpy.ops.mpm.skin_make(), bpy.ops.mpm.surface_make()) == ({"FINISHED"}, {"FINISHED"})
+    sizes = []
+    for chosen, is_shown in (("automatic", True), ("automatic", False), ("mesh", True)):
+        part.render, item.mpm.surface.is_shown = chosen, is_shown
+        scene.frame_set(2)
+        scene.frame_set(3)
+        surface = item.mpm.surface.object.data
+        sizes.append((len(surface.vertices) > 0, np.ptp(evaluated(bpy, part.skin), axis=0).max() > 0.0))
+    assert sizes == [(True, False), (False, True), (True, True)]

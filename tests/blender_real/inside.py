@@ -137,9 +137,11 @@ def shown(scene: Any = None) -> list[Any]:
 
 
 def points(frame: int, item: Any = None) -> np.ndarray:
-    """The particles at a frame in world space, shape (n, 3)."""
-    bpy.context.scene.frame_set(frame)
+    """The particles at a frame in world space, shape (n, 3); also of emitters whose own mesh would be shown instead."""
     item = item or shown()[0]
+    for each in item.mpm.display.parts:
+        each.viewport = "points"
+    bpy.context.scene.frame_set(frame)
     flat = np.empty(3 * len(item.data.vertices), np.float32)
     if len(flat):
         item.data.attributes["position"].data.foreach_get("vector", flat)

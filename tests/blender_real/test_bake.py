@@ -54,6 +54,7 @@ bpy.context.object.mpm.type = "collider"
 scene = bpy.context.scene
 scene.frame_start, scene.frame_end = 1, 5
 scene.mpm.solver.grid_spacing = 0.1
+scene.mpm.skin.while_baking = False
 bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "scene.blend"))
 outcome = bpy.ops.mpm.bake()
 counts = {}

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,18 @@ import trimesh
 
 from mpm_addon.cli import main
 from mpm_addon.core.errors import MpmError
+from mpm_addon.core.geometry.shapes.mesh import Mesh
+from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.description import Emitter, Material
+from mpm_addon.derived.particles import groups_of
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, counts_of, derived_path, state_of
 from mpm_addon.storage.surface_file import Piece, surface_at
 from mpm_addon.storage.take import SURFACE
 from tests.derived.caches import SPACING, add_frame, arrays, block, description, write_cache
+from tests.derived.skins import cube, scene_of
 
 ROOT = Path(__file__).parents[2]
 DRAFT = ("--quality", "draft")
@@ -107,6 +113,23 @@ def test_meshes_of_materials_and_emitters(
         assert {round(float(x)) for x in piece.position[:, 0]} == set(covered[name])
     emitters = (0, 1, 2) if "--include" in options else (0, 1)
     assert surface_at(open_cache(tmp_path), Moment(1)).origin.emitters == emitters
+
+
+def test_bodies_with_their_own_mesh_get_a_surface_only_if_there_is_no_liquid() -> None:
+    jelly = scene_of(cube(0.1), cube(0.1, (1.0, 0.0, 0.0)))
+    water = Emitter(name="water", shape=Mesh(*cube(0.1, (2.0, 0.0, 0.0))), material="water")
+    over_time = replace(jelly.emitters[1], mode="repeat")
+    materials = {**jelly.materials, "water": Material("water", LAWS["water"]())}
+    mixed = replace(jelly, materials=materials, emitters=(*jelly.emitters, water))
+    cases = ((jelly, "automatic", (0, 1)), (mixed, "automatic", (2,)), (mixed, "all", (0, 1, 2)))
+    for scene, include, emitters in cases:
+        (group,) = groups_of(scene, SurfaceSettings(meshes="together", include=include))
+        assert group.emitters == emitters
+    # a mesh cannot follow what is emitted repeatedly, and nothing in two dimensions
+    (group,) = groups_of(replace(mixed, emitters=(jelly.emitters[0], over_time, water)), SurfaceSettings(meshes="together"))
+    assert group.emitters == (1, 2)
+    (group,) = groups_of(replace(mixed, solver=replace(mixed.solver, dimension=2)), SurfaceSettings(meshes="together"))
+    assert group.emitters == (0, 1, 2)
 
 
 def test_if_nothing_is_smooth_everything_gets_a_surface(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

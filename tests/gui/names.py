@@ -50,11 +50,14 @@ def is_live() -> bool:
 
 
 def points() -> dict[str, Any]:
-    """The number of points of the particle object, and their center."""
+    """The number of points of the particle object, or of the mesh that is shown in their place, and their center."""
     shown = particle_objects.result_objects(scene())
     if not shown:
         return {"count": 0, "middle": [0.0, 0.0, 0.0]}
-    vertices = shown[0].data.vertices
+    skins = [part.skin for part in shown[0].mpm.display.parts if part.skin is not None]
+    vertices = shown[0].data.vertices or (skins[0].data.vertices if skins else ())
+    if not len(vertices):
+        return {"count": 0, "middle": [0.0, 0.0, 0.0]}
     places = np.empty(3 * len(vertices), np.float32)
     vertices.foreach_get("co", places)
-    return {"count": len(vertices), "middle": places.reshape(-1, 3).mean(axis=0).tolist() if len(vertices) else [0.0, 0.0, 0.0]}
+    return {"count": len(vertices), "middle": places.reshape(-1, 3).mean(axis=0).tolist()}

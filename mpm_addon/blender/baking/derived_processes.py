@@ -18,7 +18,7 @@ from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..playback import particle_objects, surface_objects
 from ..settings import paths
-from ..settings.surface_settings import settings_of
+from ..settings.surface_settings import displayed_as_mesh, settings_of
 from . import skin_meshes
 from .running import Running, wait_for
 from .worker import Event, Worker, derive_command, ending
@@ -49,11 +49,12 @@ class DerivedSession:
         """Start the process. Raises MpmError."""
         self.kind, self.folder = kind, paths.absolute(cache)
         self.follows = follows
-        opened, settings = open_cache(self.folder), settings_of(scene, kind, self.folder)
-        runtime.of(DerivedTroubles).by_folder.pop((kind, self.folder), None)
+        opened = open_cache(self.folder)
         if kind == SKIN:
             for item in showing(scene, self.folder):
                 skin_meshes.add(scene, item, is_fresh=not follows)
+        settings = settings_of(scene, kind, self.folder)
+        runtime.of(DerivedTroubles).by_folder.pop((kind, self.folder), None)
         self.done, self.total = 0, len(opened.frames)
         self.seconds_left: float | None = None
         self.size: float | None = None
@@ -166,10 +167,13 @@ def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
     """
     if scene is None or not getattr(scene.mpm, kind).while_baking or current(kind) is not None:
         return False
+    if kind == SKIN and not displayed_as_mesh(scene, paths.absolute(cache)):
+        return False
     try:
         _RUNNING[kind].start(DerivedSession(scene, cache, kind=kind, follows=True))
     except MpmError as error:
-        runtime.of(DerivedTroubles).by_folder[kind, paths.absolute(cache)] = error.message
+        if kind != SKIN or displayed_as_mesh(scene, paths.absolute(cache)):
+            runtime.of(DerivedTroubles).by_folder[kind, paths.absolute(cache)] = error.message
         return True
     if not bpy.app.background:
         bpy.app.timers.register(step, first_interval=_TIMER_SECONDS)

@@ -283,11 +283,13 @@ class BakeSession:
             self.fraction, self._numbers = event.get("compiled", 0) / max(1, event.get("kernels", 0)), event
         if kind == "frame":
             self.result.show(event["frame"])
-            if self._preview is None:
-                self._followed |= {kind for kind in KINDS if kind not in self._followed and self._follow(kind)}
+            self._derive()
 
-    def _follow(self, kind: str) -> bool:
-        return derived_processes.follow(self.result.scene, self.result.cache, kind)
+    def _derive(self) -> None:
+        """Start making the derived data that the scene wants, once each."""
+        if self._preview is None:
+            scene, cache = self.result.scene, self.result.cache
+            self._followed |= {kind for kind in KINDS if kind not in self._followed and derived_processes.follow(scene, cache, kind)}
 
     def _finish(self, worker: Worker, status: int) -> None:
         """The worker has ended: find out how, and show its results."""
@@ -302,6 +304,9 @@ class BakeSession:
         if outcome["event"] == "done":
             self.fraction = 1.0
             self.result.show(None)
+        if outcome["event"] in ("done", "stopped"):
+            # the object that tells which meshes are shown may have been added just now
+            self._derive()
         self.notes += self.result.show_unstable()
         if outcome["event"] in ("done", "cancelled", "stopped"):
             self.notes += self.result.write_keys()

@@ -12,6 +12,7 @@ import numpy as np
 from ...core.errors import CacheError, MpmError
 from ...core.messages import Message
 from ...core.scene.description import Scene
+from ...derived.settings import follow_problem
 from ...storage import open_cache, read_scene
 from ...storage.take import SCENE
 from .. import display
@@ -197,6 +198,7 @@ def looks_of(scene: Scene) -> list[display.Look]:
             law=scene.materials[emitter.material].law.name,
             material=emitter.material,
             spacing=scene.solver.grid_spacing,
+            can_follow=scene.solver.dimension == 3 and not follow_problem(emitter),
         )
         for emitter in scene.emitters
     ]

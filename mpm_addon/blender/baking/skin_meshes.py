@@ -1,23 +1,31 @@
 """The objects that show skins: copies of the emitters' evaluated meshes, beside the particles."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
 
 from ...core.errors import MpmError
+from .. import display
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Depsgraph
+from ..host.file_record import silent
 from ..host.meshes import matrix_array
 from ..host.modifiers import render_modifiers
 from ..playback import skin_objects
 from ..playback.particle_objects import suspended
 from ..reading.extract import frame_kept, scene_time
-from ..settings.display_settings import shows_mesh
+from ..settings.display_settings import is_asked_for, shows_mesh
+
+Answer = TypeVar("Answer")
 
 
 def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
     """Add the objects that show the meshes of a particle object's emitters, as its children, where they are missing.
+
+    An emitter that is displayed as a mesh only because *Automatic* chose it, but has none that could be copied, is displayed as a surface.
 
     Args:
         scene: the scene, which must be the one in the window.
@@ -25,7 +33,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
         is_fresh: whether to copy meshes again that are there but have another number of vertices; they keep their materials.
 
     Raises:
-        MpmError: an emitter without a copy has no object in the scene, or another scene is shown.
+        MpmError: an emitter without a copy, for which the artist chose *Mesh*, has no mesh in the scene; or another scene is shown.
     """
     parts = [part for part in item.mpm.display.parts if any(shows_mesh(part, is_render=side) for side in (True, False))]
     missing = [part for part in parts if is_fresh or skin_objects.skin_of(item, part) is None]
@@ -33,12 +41,25 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
         return
     if bpy.context.scene != scene:
         raise MpmError(f'Scene "{scene.name}" is not shown in the window', "switch to it")
-    found = [(part, _emitter(scene, item, part)) for part in missing]
-    sources = [(part, source) for part, source in found if source is not None]
+    sources = [(part, _or_surface(part, partial(_emitter, scene, item, part))) for part in missing]
     with suspended(), frame_kept(scene, scene_time(scene).frame_start), _modifiers_of(scene):
         depsgraph = bpy.context.evaluated_depsgraph_get()
         for part, source in sources:
-            _add(item, part, source, depsgraph)
+            if source is not None:
+                _or_surface(part, partial(_add, item, part, source, depsgraph))
+    display.rebuild(item)
+
+
+def _or_surface(part: Any, step: Callable[[], Answer]) -> Answer | None:
+    """The answer of a step; if it fails and only *Automatic* chose the mesh, the part is displayed as a surface. Raises as the step."""
+    try:
+        return step()
+    except MpmError:
+        if is_asked_for(part):
+            raise
+        with silent():
+            part.follows = False
+        return None
 
 
 def _emitter(scene: BlenderScene, item: BlenderObject, part: Any) -> BlenderObject | None:

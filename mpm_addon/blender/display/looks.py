@@ -14,7 +14,7 @@ from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..playback import particle_objects, skin_objects, surface_objects
-from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, shows_mesh
+from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, is_asked_for, shows_mesh
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range
 from .materials import Look, material_name, material_of
@@ -50,6 +50,7 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
             ready = material_of(look._replace(scale_length=meters))
             part = parts.add()
             part.name, part.law, part.simulated_material = look.name, look.law, look.material
+            part.follows = look.can_follow and look.finish.own_mesh
             new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None, None)
             part.viewport, part.render, chosen, part.skin = kept.get(look.name, new)
             part.material = chosen or ready
@@ -207,7 +208,7 @@ def _tree_mode(part: Any, *, is_render: bool) -> str:
     mode = mode_of(part, is_render=is_render)
     if mode != MESH:
         return mode
-    if not shows_mesh(part, is_render=not is_render):
+    if not shows_mesh(part, is_render=not is_render) and (part.skin is not None or is_asked_for(part)):
         return HIDDEN
     return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
 

@@ -36,6 +36,7 @@ class Look(NamedTuple):
         spacing: the cell size [m], which scales bumps and subsurface scattering.
         scale_length: meters per Blender unit.
         mode: the initial display mode in the viewport and in renders; chosen by the material if not given.
+        can_follow: whether the emitter has a mesh that can follow its particles.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Look(NamedTuple):
     spacing: float = 0.02
     scale_length: float = 1.0
     mode: str = ""
+    can_follow: bool = False
 
     @property
     def finish(self) -> Finish:

@@ -242,10 +242,9 @@ def present(
     """
     scale_length, time = scene.unit_settings.scale_length, reader.cache.time
     moved = time.seconds_at(asked.frame) - time.seconds_at(asked.like)
-    covered = set(surface_objects.show(item, reader.cache, surface_objects.Wanted(asked.like, moved, asked.factor, scale_length)))
-    if item.mpm.surface.has_points:
-        covered.clear()
-    covered.update(skin_objects.show(item, reader.cache, skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length)))
+    smooth = surface_objects.show(item, reader.cache, surface_objects.Wanted(asked.like, moved, asked.factor, scale_length))
+    followed = skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length, smooth)
+    covered = {*(() if item.mpm.surface.has_points else smooth), *skin_objects.show(item, reader.cache, followed)}
     if not covered:
         fill(mesh, read(), scale_length)
     elif set(range(len(reader.cache.manifest.get("emitters", ())))) <= covered:

@@ -24,7 +24,7 @@ from ...storage.take import SKIN
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
-from ..settings.display_settings import shows_mesh
+from ..settings.display_settings import is_asked_for, shows_mesh
 from . import attributes
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -46,12 +46,14 @@ class Wanted(NamedTuple):
         like: the frame whose skin is shown there.
         factor: factor on the velocities.
         scale_length: meters per Blender unit.
+        smooth: the emitters that a surface covers, which replaces skins that nobody chose.
     """
 
     frame: float
     like: int
     factor: np.float32
     scale_length: float
+    smooth: tuple[int, ...] = ()
 
 
 @dataclass
@@ -112,7 +114,8 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
         around = _Around([])
     covered = []
     for number, part, skin in shown:
-        arrays = _arrays(around.skins, number, cache, wanted)
+        is_replaced = number in wanted.smooth and not is_asked_for(part)
+        arrays = None if is_replaced else _arrays(around.skins, number, cache, wanted)
         count = 0 if arrays is None else len(arrays[POSITION])
         if count and count != len(skin.data.vertices):
             vertices = len(skin.data.vertices)

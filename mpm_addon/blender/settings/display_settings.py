@@ -57,12 +57,21 @@ _MODES = {
     HIDDEN: ("Hidden", "Not shown"),
 }
 _VIEWPORT = {AUTOMATIC: ("Automatic", "Points, fastest to play back, or the mesh if renders show it"), **_MODES}
-_RENDER = {AUTOMATIC: ("Automatic", "Choose by material: a surface for liquids and jelly, grains for sand and snow"), **_MODES}
+_RENDER = {
+    AUTOMATIC: ("Automatic", "Choose by material: a surface for liquids, the emitter's mesh for jelly and clay, grains for sand and snow"),
+    **_MODES,
+}
 
 
 def shows_mesh(part: Any, *, is_render: bool) -> bool:
     """Whether the emitter's own mesh is shown instead of its particles."""
-    return part.render == MESH if is_render else part.viewport == MESH or (part.viewport == AUTOMATIC and part.render == MESH)
+    in_renders = part.render == MESH or (part.render == AUTOMATIC and part.follows)
+    return in_renders if is_render else part.viewport == MESH or (part.viewport == AUTOMATIC and in_renders)
+
+
+def is_asked_for(part: Any) -> bool:
+    """Whether the artist chose the emitter's own mesh, rather than *Automatic*."""
+    return MESH in (part.viewport, part.render)
 
 
 def has_range(coloring: str) -> bool:
@@ -104,6 +113,7 @@ PART_GROUP = property_group(
         "viewport": _mode("Viewport", "Display of these particles in the viewport", _VIEWPORT),
         "render": _mode("Render", "Display of these particles in renders", _RENDER),
         "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
+        "follows": toggle("Own Mesh", "Whether Automatic shows the emitter's own mesh"),
         "skin": PointerProperty(type=bpy.types.Object, name="Skin", description="Copy of the emitter's mesh that follows these particles"),
     },
     description="How the particles of one emitter are shown.",

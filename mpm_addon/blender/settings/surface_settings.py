@@ -29,7 +29,7 @@ MADE_GROUP = property_group(
 SKIN_GROUP = property_group(
     "MPM_PG_skin",
     {
-        "while_baking": toggle("Make While Baking", "Make the skin of each new frame during the bake, at low priority"),
+        "while_baking": toggle("Make While Baking", "Make the skin of each new frame during the bake, at low priority", default=True),
     },
     description="How the meshes of emitters follow their particles.",
 )

@@ -22,6 +22,7 @@ class Finish:
         choices={POINTS: "Points", SPHERES: "Spheres", GRAINS: "Grains that turn and stretch", SURFACE: "One smooth surface"},
         help="How the particles are rendered",
     )
+    own_mesh: bool = parameter(False, help="Whether the emitter's own mesh, where it can follow the particles, is rendered instead")
     roughness: float = parameter(0.5, minimum=0.0, maximum=1.0, help="Roughness (mirror 0, dull 1)")
     coat: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of a clear coat, for wet materials")
     transmission: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Weight of transmission (1 is clear)")
@@ -43,7 +44,7 @@ class Finish:
 
 
 PLAIN = Finish(mode=SPHERES)
-JELLY = Finish(roughness=0.12, transmission=0.55, ior=1.36, subsurface=0.35, coat=0.3)
+JELLY = Finish(own_mesh=True, roughness=0.12, transmission=0.55, ior=1.36, subsurface=0.35, coat=0.3)
 
 
 def color_of_name(name: str) -> Color:

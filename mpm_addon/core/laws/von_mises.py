@@ -48,7 +48,7 @@ class VonMises(HenckyLaw):
     virgin_state = (0.0,)
     scalable = ("density", "stiffness", "strength")
     family = "Plastic"
-    finish = Finish(roughness=0.6, bump=0.2)
+    finish = Finish(own_mesh=True, roughness=0.6, bump=0.2)
     constants_type = VonMisesConstants
     flow = staticmethod(flow)
 
