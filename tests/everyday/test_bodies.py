@@ -30,6 +30,11 @@ def test_a_jelly_slides_down_a_jelly_slope_by_coulombs_law(friction: float) -> N
     assert bodies.sliding(friction, offset=TESTED_OFFSET) == pytest.approx(1.0 - friction, rel=0.05)
 
 
+def test_friction_is_coulombs_on_a_slope_of_20_degrees() -> None:
+    """Slanted normals at the edges of the block made it .396."""
+    assert bodies.sliding(0.2, angle=20.0, offset=0.25) == pytest.approx(0.451, rel=0.03)
+
+
 def test_friction_above_the_slope_holds_a_jelly() -> None:
     assert abs(bodies.sliding(1.2, offset=TESTED_OFFSET, seconds=1.0)) < 0.05
 

@@ -72,7 +72,7 @@ class Room(NamedTuple):
 
     Attributes:
         patches: (pieces, bodies, WIDTH, WIDTH or 1, WIDTH), see `gather_masses`; fulls: (pieces, bodies) masses of full cells [kg].
-        slopes: (pieces, WIDTH, WIDTH or 1, WIDTH, 3), see `find_slopes`.
+        slopes: (pieces, WIDTH, WIDTH or 1, WIDTH, 8), see `find_slopes`.
         contacts: (pieces, pairs times nodes of a block, 8), see `find_contacts`.
     """
 
@@ -179,7 +179,7 @@ def room_for(bodies: int, dimension: int) -> Room:
     return Room(
         np.zeros((PIECE_COUNT, bodies, *patch), np.float32),
         np.zeros((PIECE_COUNT, bodies)),
-        np.zeros((PIECE_COUNT, *patch, 3), np.float32),
+        np.zeros((PIECE_COUNT, *patch, 8), np.float32),
         np.zeros((PIECE_COUNT, bodies * (bodies - 1) // 2 * BLOCK**dimension, 8)),
     )
 

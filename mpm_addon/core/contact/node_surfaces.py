@@ -4,12 +4,16 @@ The mass of a node measures the part of its kernel that is within the body, and 
 impulses.
 """
 
+import math
+
 from ..compilation.kernel import kernel
 from ..transfer.blocks import BLOCK, NEIGHBORS, NODE
 
 # a patch has the nodes of a block and two more on each side
 MARGIN = 2
 WIDTH = BLOCK + 2 * MARGIN
+# The normals of a surface as flat as particles make it differ by this much: one less the length of their mean.
+LEAST_TURN = 3e-3
 
 
 @kernel
@@ -53,12 +57,12 @@ def gather_masses(nodes, around, patch):
 
 @kernel
 def find_slopes(one, other, scale, its_scale, slopes):
-    """The difference between the fullness gradients of two bodies at the nodes that both reach, weighted by the masses of both.
+    """The fullness gradients of two bodies at the nodes that both reach, weighted by the masses of both.
 
     Args:
         one, other: patches of both.
         scale, its_scale: factors on the differences of the masses.
-        slopes: (WIDTH, WIDTH or 1, WIDTH, 3) result.
+        slopes: (WIDTH, WIDTH or 1, WIDTH, 8) result: for each body its gradient and the length of that.
     """
     depth = one.shape[1]
     for x in range(1, WIDTH - 1):
@@ -68,32 +72,41 @@ def find_slopes(one, other, scale, its_scale, slopes):
                 slopes[x, y, z, :] = 0.0
                 if weight == 0.0:
                     continue
-                slopes[x, y, z, 0] = weight * (
-                    its_scale * (other[x + 1, y, z] - other[x - 1, y, z]) - scale * (one[x + 1, y, z] - one[x - 1, y, z])
-                )
-                if depth > 1:
-                    slopes[x, y, z, 1] = weight * (
-                        its_scale * (other[x, y + 1, z] - other[x, y - 1, z]) - scale * (one[x, y + 1, z] - one[x, y - 1, z])
-                    )
-                slopes[x, y, z, 2] = weight * (
-                    its_scale * (other[x, y, z + 1] - other[x, y, z - 1]) - scale * (one[x, y, z + 1] - one[x, y, z - 1])
-                )
+                write_slope(one, x, y, z, weight * scale, slopes[x, y, z, :4])
+                write_slope(other, x, y, z, weight * its_scale, slopes[x, y, z, 4:])
+
+
+@kernel
+def write_slope(patch, x, y, z, scale, slope):
+    """The differences of the masses beside a node, times a factor, and the length of that vector, in `slope` (4,)."""
+    u = scale * (patch[x + 1, y, z] - patch[x - 1, y, z])
+    v = scale * (patch[x, y + 1, z] - patch[x, y - 1, z]) if patch.shape[1] > 1 else 0.0 * scale
+    w = scale * (patch[x, y, z + 1] - patch[x, y, z - 1])
+    slope[0], slope[1], slope[2], slope[3] = u, v, w, math.sqrt(u * u + v * v + w * w)
 
 
 @kernel
 def mean_slope(slopes, x, y, z):
-    """The sum of the slopes at a node and at those around it.
+    """The difference of both bodies' mean gradients at a node and those around it: the flatter body's counts more.
 
-    At a node above a surface along which the edge of another body slides, the gradient of that body alone points along the surface; where
-    both bodies are half full, the gradients are opposite.
+    At the edge of a body that lies on another, its gradients turn; those of the other do not. So each counts with the inverse of how much
+    its directions differ, as a measurement does with the inverse of its variance.
     """
     u, v, w = 0.0, 0.0, 0.0
-    for i in range(x - 1, x + 2):
-        for j in range(max(y - 1, 0), min(y + 2, slopes.shape[1])):
-            for k in range(z - 1, z + 2):
-                u += slopes[i, j, k, 0]
-                v += slopes[i, j, k, 1]
-                w += slopes[i, j, k, 2]
+    for body in range(2):
+        first = 4 * body
+        a, b, c, length = 0.0, 0.0, 0.0, 0.0
+        for i in range(x - 1, x + 2):
+            for j in range(max(y - 1, 0), min(y + 2, slopes.shape[1])):
+                for k in range(z - 1, z + 2):
+                    a += slopes[i, j, k, first]
+                    b += slopes[i, j, k, first + 1]
+                    c += slopes[i, j, k, first + 2]
+                    length += slopes[i, j, k, first + 3]
+        if length > 0.0:
+            turned = max(1.0 - math.sqrt(a * a + b * b + c * c) / length, 0.0)
+            share = (2.0 * body - 1.0) * LEAST_TURN / (turned + LEAST_TURN)
+            u, v, w = u + share * a, v + share * b, w + share * c
     return u, v, w
 
 
