@@ -1,11 +1,13 @@
 """Runs the tests, each group in its own process, two at a time, and prints a summary of the groups.
 
-plain    without Blender: core, storage, command line
-physics  without Blender: results of the solver, presets, faults and malformed files
-fake     the Blender layer on the strict fake
-bpy      the Blender layer on the real bpy
-install  the extension's zip, built and installed in an isolated Blender
-gui      a walk through real windows of desktop Blenders; only on demand
+core      without Blender: the parts of the solver
+everyday  without Blender: results of the solver in typical scenes
+physics   without Blender: results of the solver against formulas and experiments, presets, faults and malformed files
+plain     without Blender: storage, command line, everything else
+install   the extension's zip, built and installed in an isolated Blender
+bpy       the Blender layer on the real bpy
+fake      the Blender layer on the strict fake
+gui       a walk through real windows of desktop Blenders; only on demand
 """
 
 import argparse
@@ -14,41 +16,49 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
 
-PHYSICS_FOLDERS = ("everyday", "faults", "fuzz", "presets", "verification")
-BLENDER_FOLDERS = ("blender", "blender_real", "fakes", "gui")
-# A Blender that hangs must not block everything; the plain tests bake for minutes, so this is generous.
+# A Blender that hangs must not block everything; the physics bakes for minutes, so this is generous.
 LIMIT_SECONDS = 75 * 60
 
 
 @dataclass(frozen=True)
 class Group:
-    """Tests that share one pytest process."""
+    """Tests that share one pytest process.
+
+    Attributes:
+        folders: in tests/.
+        variables: of its environment.
+        shares_cores: whether its simulations leave a core to each group that runs at the same time. More threads than cores wait for
+            each other, which costs a quarter of the time. What threads could change is tested in other groups, which take all cores.
+        is_on_demand: whether it runs only if it is named.
+    """
 
     folders: tuple[str, ...]
     variables: dict[str, str] = field(default_factory=dict)
+    shares_cores: bool = False
     is_on_demand: bool = False
 
 
 def groups() -> dict[str, Group]:
-    """Returns every group; folders in tests/ that need no Blender are found automatically."""
-    plain = sorted(
-        folder.name
-        for folder in (ROOT / "tests").iterdir()
-        if folder.name not in (*BLENDER_FOLDERS, *PHYSICS_FOLDERS) and any(folder.glob("**/test_*.py"))
-    )
-    return {
-        "plain": Group(tuple(plain)),
-        "physics": Group(PHYSICS_FOLDERS),
-        "fake": Group(("fakes", "blender"), {"MPM_TEST_HOST": "fake"}),
-        "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}),
+    """Returns every group, the longest first; folders in tests/ that are in no other group are in `plain`."""
+    named = {
+        "everyday": Group(("everyday",), shares_cores=True),
+        "physics": Group(("faults", "fuzz", "presets", "verification"), shares_cores=True),
+        "core": Group(("core",)),
+        "plain": Group(()),
         "install": Group(("blender_real",)),
+        "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}),
+        "fake": Group(("fakes", "blender"), {"MPM_TEST_HOST": "fake"}),
         "gui": Group(("gui",), {"MPM_TEST_GUI": "1"}, is_on_demand=True),
     }
+    taken = {folder for group in named.values() for folder in group.folders}
+    left = [folder.name for folder in (ROOT / "tests").iterdir() if folder.name not in taken and any(folder.glob("**/test_*.py"))]
+    return {**named, "plain": Group(tuple(sorted(left)))}
 
 
 def main() -> int:
@@ -63,29 +73,45 @@ def main() -> int:
     if not environment.interpreter.exists():
         print(f"tests: error: {environment.folder.name} is missing; run tools/setup.py --blender {arguments.blender}")
         return 1
-    usual = [name for name, group in groups().items() if not group.is_on_demand]
-    names = arguments.group or usual
+    names = arguments.group or [name for name, group in groups().items() if not group.is_on_demand]
+    if len(names) > 1:
+        compile_kernels(environment)
     with ThreadPoolExecutor(max(1, arguments.processes)) as pool:
-        # in this order: the longest come first
-        running = {name: pool.submit(run_group, name, environment, for_pytest) for name in names}
-        outcomes = {name: future.result() for name, future in running.items()}
+        # in this order, whenever one has ended: the longest come first
+        running = [pool.submit(run_group, name, environment, for_pytest, arguments.processes) for name in names]
+        outcomes = [future.result() for future in running]
     print()
-    for name, (status, summary) in outcomes.items():
-        print(f"tests: Blender {environment.blender} {name:<8} {'ok' if status == 0 else 'FAILED':<6} {summary}", flush=True)
-    return 1 if any(status for status, _ in outcomes.values()) else 0
+    for outcome in outcomes:
+        print(outcome.line, flush=True)
+    return max(outcome.status for outcome in outcomes)
 
 
-def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tuple[int, str]:
-    """Runs one group, shows its output when it has ended, and returns pytest's exit status and summary line."""
-    group = groups()[name]
+@dataclass(frozen=True)
+class Outcome:
+    """How a group ended: 0 or 1, and the line that says so."""
+
+    status: int
+    line: str
+
+
+def compile_kernels(environment: Environment) -> None:
+    """Compiles and stores what groups that begin together would each compile. A failure shows in the tests."""
+    subprocess.run([str(environment.interpreter), "-m", "mpm_addon", "kernels"], cwd=ROOT, check=False)
+
+
+def run_group(name: str, environment: Environment, for_pytest: Iterable[str], processes: int = 1) -> Outcome:
+    """Runs one group and shows its output when it has ended; `processes` is how many groups run at the same time."""
+    group, for_pytest = groups()[name], list(for_pytest)
     # pytest collects explicitly named folders even if they are ignored
     named = [f"tests/{folder}" for folder in group.folders if (ROOT / "tests" / folder).is_dir()]
     folders = [folder for folder in named if f"--ignore={folder}" not in for_pytest]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)
     command = [str(environment.interpreter), "-m", "pytest", *folders, *for_pytest]
+    variables = {**os.environ, **group.variables}
+    if group.shares_cores:
+        variables.setdefault("NUMBA_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // max(1, processes))))
     with tempfile.TemporaryFile() as output:
         try:
-            variables = {**os.environ, **group.variables}
             status = subprocess.run(
                 command, cwd=ROOT, env=variables, stdout=output, stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False
             ).returncode
@@ -93,8 +119,10 @@ def run_group(name: str, environment: Environment, for_pytest: list[str]) -> tup
             status = 1
         output.seek(0)
         printed = output.read().decode(errors="replace")
-    print(f"\ntests: {name}: its output\n{printed}", flush=True)
-    return status, summary_line(printed[-4000:]) or f"ended with status {status} and no summary"
+    print(f"\ntests: {name} (Blender {environment.blender}): its output\n{printed}", flush=True)
+    summary = summary_line(printed[-4000:]) or f"ended with status {status} and no summary"
+    line = f"tests: Blender {environment.blender} {name:<8} {'ok' if status == 0 else 'FAILED':<6} {summary}"
+    return Outcome(int(status != 0), line)
 
 
 def summary_line(output: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+import run_everything
 import run_tests
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS
 
@@ -14,10 +16,50 @@ def test_every_folder_of_tests_is_in_a_group() -> None:
     assert there == {folder for group in run_tests.groups().values() for folder in group.folders}
 
 
+def clone(folder: Path, **tests: str) -> Path:
+    """A repository with one test in each of these folders of tests/."""
+    for name, body in tests.items():
+        (folder / "tests" / name).mkdir(parents=True)
+        (folder / "tests" / name / f"test_{name}.py").write_text(f"import os\n\ndef test_{name}():\n    {body}\n", encoding="utf-8")
+    return folder
+
+
+def counts(outcome: run_tests.Outcome) -> str:
+    return outcome.line.partition(" in ")[0].removeprefix(f"tests: Blender {DEVELOPMENT_BLENDER} ")
+
+
 def test_a_folder_that_is_ignored_is_left_out_of_its_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in ("storage", "core"):
-        (tmp_path / "tests" / folder).mkdir(parents=True)
-        (tmp_path / "tests" / folder / f"test_{folder}.py").write_text("def test_nothing():\n    pass\n", encoding="utf-8")
-    monkeypatch.setattr(run_tests, "ROOT", tmp_path)
-    run = [run_tests.run_group("plain", ENVIRONMENTS[DEVELOPMENT_BLENDER], more) for more in ([], ["--ignore=tests/core"])]
-    assert [summary.partition(" in ")[0] for _, summary in run] == ["2 passed", "1 passed"]
+    monkeypatch.setattr(run_tests, "ROOT", clone(tmp_path, storage="pass", cli="pass"))
+    run = [run_tests.run_group("plain", ENVIRONMENTS[DEVELOPMENT_BLENDER], more) for more in ([], ["--ignore=tests/cli"])]
+    assert [counts(outcome) for outcome in run] == ["plain    ok     2 passed", "plain    ok     1 passed"]
+
+
+def test_groups_of_long_simulations_leave_cores_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the others use all of them."""
+    monkeypatch.setattr(
+        run_tests,
+        "ROOT",
+        clone(tmp_path, everyday="assert os.environ['NUMBA_NUM_THREADS'] == '3'", core="assert 'NUMBA_NUM_THREADS' not in os.environ"),
+    )
+    monkeypatch.setattr(run_tests.os, "cpu_count", lambda: 6)
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    environment = ENVIRONMENTS[DEVELOPMENT_BLENDER]
+    run = [run_tests.run_group(name, environment, [], processes=2) for name in ("everyday", "core")]
+    assert [counts(outcome) for outcome in run] == ["everyday ok     1 passed", "core     ok     1 passed"]
+    assert run_tests.run_group("everyday", environment, [], processes=1).status == 1
+
+
+def test_everything_runs_every_group_here_and_the_blender_layer_everywhere() -> None:
+    usual = {name for name, group in run_tests.groups().items() if not group.is_on_demand}
+    whole = {job.group for job in run_everything.JOBS if job.blender == DEVELOPMENT_BLENDER and not job.for_pytest}
+    assert whole == usual
+    for group in ("bpy", "fake"):
+        assert {job.blender for job in run_everything.JOBS if job.group == group} == set(ENVIRONMENTS)
+    assert len(set(run_everything.JOBS)) == len(run_everything.JOBS)
+
+
+def test_a_job_without_its_environment_fails_and_says_so() -> None:
+    ready: Future[run_tests.Outcome] = Future()
+    ready.set_result(run_tests.Outcome(1, "setup: Blender 4.2 FAILED"))
+    outcome = run_everything.run_job(run_everything.Job("4.2", "fake"), ready, 1)
+    assert outcome == run_tests.Outcome(1, "tests: Blender 4.2 fake     FAILED its environment is missing")

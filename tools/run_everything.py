@@ -1,0 +1,93 @@
+"""Runs what has to hold for every change: every test, the static checks, and the Blender layer on each supported Blender.
+
+Two at a time, each beginning when one has ended; goes on after a failure, and ends with one line for each.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import NamedTuple
+
+from environments import ENVIRONMENTS, ROOT
+from run_tests import Outcome, compile_kernels, run_group
+
+# measurements of the solver's speed, and what takes long, do not depend on the Blender
+_BRIEFLY = ("-m", "not slow", "--ignore=tests/benchmarks")
+
+
+class Job(NamedTuple):
+    """A group of tests, for one Blender."""
+
+    blender: str
+    group: str
+    for_pytest: tuple[str, ...] = ()
+
+
+# The longest first. What the solver computes is verified once: numba and its compiler are the same for every Blender. The core runs
+# again on 5.2, which has another Python and another numpy; 5.0 has those of 4.5, so that only what touches Blender itself can differ.
+JOBS = (
+    Job("4.5", "everyday"),
+    Job("4.5", "physics"),
+    Job("4.5", "core"),
+    Job("4.5", "plain"),
+    Job("5.2", "core", _BRIEFLY),
+    Job("5.2", "install"),
+    Job("4.2", "install"),
+    Job("4.5", "install"),
+    Job("5.2", "plain", _BRIEFLY),
+    Job("4.2", "plain", _BRIEFLY),
+    *(Job(blender, group) for group in ("bpy", "fake") for blender in ("4.5", "5.2", "4.2", "5.0")),
+)
+
+
+def prepare(blender: str) -> Outcome:
+    """Makes an environment ready and compiles the kernels that its Python lacks."""
+    status = subprocess.run([sys.executable, "tools/setup.py", "--blender", blender], cwd=ROOT, check=False).returncode
+    if status == 0:
+        compile_kernels(ENVIRONMENTS[blender])
+    return Outcome(int(status != 0), f"setup: Blender {blender} {'ok' if status == 0 else 'FAILED'}")
+
+
+def run_job(job: Job, ready: Future[Outcome], processes: int) -> Outcome:
+    """Runs a job when its environment is ready."""
+    prepared = ready.result()
+    if prepared.status != 0:
+        return Outcome(1, f"tests: Blender {job.blender} {job.group:<8} FAILED its environment is missing")
+    return run_group(job.group, ENVIRONMENTS[job.blender], job.for_pytest, processes)
+
+
+def lint() -> Outcome:
+    """Runs the static checks and shows their output when they have ended."""
+    done = subprocess.run(
+        [sys.executable, "tools/lint.py"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    print(done.stdout, flush=True)
+    return Outcome(int(done.returncode != 0), done.stdout.strip().splitlines()[-1])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1), help="groups that run at the same time (default: 2)")
+    processes = max(1, parser.parse_args().processes)
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as setup, ThreadPoolExecutor(processes) as pool:
+        # one after another, in the order in which jobs need them
+        ready = {blender: setup.submit(prepare, blender) for blender in dict.fromkeys(job.blender for job in JOBS)}
+        # what all groups need is compiled first, on all cores; the other environments get ready beside the tests
+        ready[JOBS[0].blender].result()
+        running = [pool.submit(run_job, job, ready[job.blender], processes) for job in JOBS]
+        running.append(pool.submit(lint))
+        outcomes = [future.result() for future in (*ready.values(), *running)]
+    print(f"\n== summary ({time.monotonic() - began:.0f} s) ==")
+    for outcome in outcomes:
+        print(outcome.line)
+    is_well = not any(outcome.status for outcome in outcomes)
+    print("ci: everything passed" if is_well else "ci: FAILED", flush=True)
+    return 0 if is_well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
