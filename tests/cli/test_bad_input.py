@@ -1,11 +1,12 @@
-"""Bad input through the real command: exit status 1 and one line on stderr with object, value, limit and remedy."""
+"""Bad input through the command line: exit status 1 and one line on stderr with object, value, limit and remedy."""
 
-import subprocess
-import sys
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from .commands import run, run_here
 
 SCENE = """
 schema = 1
@@ -32,14 +33,9 @@ BOX = 'kind = "box", center = [0, 0, 0.5], size = [0.2, 0.2, 0.2]'
 PLANE = 'kind = "plane", point = [0, 0, 0], normal = [0, 0, 1]'
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "mpm_addon", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-
-
 def complaint(*arguments: object) -> str:
     """The one line on stderr of a command that fails."""
-    done = run(*arguments)
+    done = run_here(*arguments)
     assert done.returncode == 1, done
     assert done.stderr.count("\n") == 1, done.stderr
     assert "Traceback" not in done.stderr
@@ -80,6 +76,17 @@ def test_a_bad_scene_is_one_line(tmp_path: Path, command: str, old: str, new: st
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.parametrize(
+    "arguments", [["bake", "scene.toml", "--cache", "cache"], ["info", "scene.toml", "--json"], ["bkae"], ["export", "cache"]]
+)
+def test_a_process_fails_as_the_command_does_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("scene.toml").write_text(SCENE.replace("density = 1000", "density = -5"))
+    process, here = run(*arguments), run_here(*arguments)
+    assert process.returncode == here.returncode != 0
+    assert (process.stdout, process.stderr) == (here.stdout, here.stderr)
+
+
 def test_a_missing_scene_is_one_line(tmp_path: Path) -> None:
     assert "none.toml: the file does not exist" in complaint("bake", tmp_path / "none.toml", "--cache", tmp_path / "c")
     assert "none: does not exist; use a cache, or a scene file" in complaint("info", tmp_path / "none", "--check")
@@ -93,15 +100,13 @@ def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 
 
 def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:
-    import json
-
     (tmp_path / "scene.toml").write_text(SCENE.replace("density = 1000", "density = -5"))
-    done = run("bake", tmp_path, "--cache", tmp_path / "cache", "--json")
+    done = run_here("bake", tmp_path, "--cache", tmp_path / "cache", "--json")
     event = json.loads(done.stdout)
     assert event["event"] == "error"
     assert "density -5" in event["message"]
     assert done.stderr.count("\n") == 1
-    assert json.loads(run("info", tmp_path, "--json").stdout) == event
+    assert json.loads(run_here("info", tmp_path, "--json").stdout) == event
 
 
 @pytest.mark.parametrize(
@@ -116,7 +121,7 @@ def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:
     ],
 )
 def test_bad_usage_has_its_own_status(arguments: list[str]) -> None:
-    done = run(*arguments)
+    done = run_here(*arguments)
     assert done.returncode == 2
     assert "usage:" in done.stderr
     assert "Traceback" not in done.stderr

@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,8 @@ import numpy as np
 import pytest
 
 from mpm_addon.storage import open_cache, read_scene
+
+from .commands import command, run, run_here
 
 TAKE = Path("takes/0001")
 
@@ -59,19 +60,18 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The cache of an uninterrupted bake."""
+def uninterrupted(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The cache of an uninterrupted bake, and what the bake printed."""
     cache = tmp_path_factory.mktemp("whole")
-    assert run("bake", scene, "--cache", cache, "--json").returncode == 0
-    return cache
+    done = run("bake", scene, "--cache", cache)
+    assert done.returncode == 0, done.stderr
+    return cache, done.stdout
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "mpm_addon", *map(str, arguments)]
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*arguments), capture_output=True, text=True, check=False, timeout=300)
+@pytest.fixture(scope="module")
+def whole(uninterrupted: tuple[Path, str]) -> Path:
+    """The cache alone."""
+    return uninterrupted[0]
 
 
 def frame_bytes(cache: Path) -> dict[str, bytes]:
@@ -165,12 +165,12 @@ def test_a_signal_cancels_at_every_stage(scene: Path, whole: Path, tmp_path: Pat
 
 def test_a_finished_bake_does_nothing_more(scene: Path, whole: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (whole / TAKE / "frames").iterdir()}
-    assert [event["event"] for event in events(run("bake", scene, "--cache", whole, "--json").stdout)] == ["start", "done"]
+    assert [event["event"] for event in events(run_here("bake", scene, "--cache", whole, "--json").stdout)] == ["start", "done"]
     assert {path: path.stat().st_mtime_ns for path in (whole / TAKE / "frames").iterdir()} == before
 
 
 def test_info_of_a_cache_has_the_numbers_of_every_frame(whole: Path) -> None:
-    done = run("info", whole, "--json")
+    done = run_here("info", whole, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     described = json.loads(done.stdout)
     assert [row["frame"] for row in described["frames"]] == [1, 2, 3, 4, 5]
@@ -186,52 +186,52 @@ def test_info_of_a_cache_has_the_numbers_of_every_frame(whole: Path) -> None:
 
 
 def test_info_of_a_scene_is_the_estimate(scene: Path, whole: Path) -> None:
-    described = json.loads(run("info", scene, "--json").stdout)
+    described = json.loads(run_here("info", scene, "--json").stdout)
     assert described["particles"] == pytest.approx(len(open_cache(whole).frame(1).id), rel=0.1)
     assert {"memory_bytes", "memory_available_bytes", "disk_bytes", "substeps", "cells"} <= set(described)
 
 
 def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None:
-    described = json.loads(run("info", scene, "--json").stdout)
+    described = json.loads(run_here("info", scene, "--json").stdout)
     assert (described["warnings"], described["probe"]) == ([], None)
     assert described["disk_free_bytes"] > described["disk_bytes"]
     assert described["sizes"] == {"pool": pytest.approx([0.4, 0.4, 0.2]), "heap": pytest.approx([0.3, 0.3, 0.3])}
     text = (scene / "scene.toml").read_text()
     (tmp_path / "thin").mkdir()
     (tmp_path / "thin" / "scene.toml").write_text(text.replace("grid_spacing = 0.05", "grid_spacing = 0.2"))
-    done = run("info", tmp_path / "thin", "--json", "--probe", "--cache", tmp_path / "not" / "there")
+    done = run_here("info", tmp_path / "thin", "--json", "--probe", "--cache", tmp_path / "not" / "there")
     assert (done.returncode, done.stderr) == (0, "")
     described = json.loads(done.stdout)
     assert [warning["topic"] for warning in described["warnings"]] == ["thin_emitter"] * len(described["emitters"])
     assert set(described["warnings"][0]) == {"topic", "subject", "message", "problem", "remedies"}
     assert described["probe"]["expected_substeps"] > 0 and described["probe"]["expected_seconds"] > 0.0
-    told = run("info", tmp_path / "thin", "--probe").stdout
+    told = run_here("info", tmp_path / "thin", "--probe").stdout
     assert "\nwarning: Emitter " in told and "\nmeasured: a bake takes about 0:0" in told
     assert "pool is 40 x 40 x 20 cm\n" in told
-    refused = run("info", tmp_path / "none", "--probe")
+    refused = run_here("info", tmp_path / "none", "--probe")
     assert refused.returncode == 1 and refused.stderr.count("\n") == 1
 
 
 def test_a_cache_is_not_probed(whole: Path) -> None:
-    done = run("info", whole, "--probe")
+    done = run_here("info", whole, "--probe")
     assert done.returncode == 1 and "is a cache, which is already baked; omit --probe" in done.stderr
 
 
 def test_the_text_output_has_the_same_numbers(whole: Path, scene: Path) -> None:
     particles = str(len(open_cache(whole).frame(1).id))
-    assert f"particles {particles}" in run("info", whole).stdout
-    assert "particles: " in run("info", scene).stdout
+    assert f"particles {particles}" in run_here("info", whole).stdout
+    assert "particles: " in run_here("info", scene).stdout
 
 
-def test_progress_as_text_ends_at_all_frames(scene: Path, tmp_path: Path) -> None:
-    lines = run("bake", scene, "--cache", tmp_path / "cache").stdout.splitlines()
+def test_progress_as_text_ends_at_all_frames(uninterrupted: tuple[Path, str]) -> None:
+    lines = uninterrupted[1].splitlines()
     assert lines[-2].startswith("100 % (5/5) frame 5")
     assert lines[-1].startswith("done: 5 frames")
 
 
 @pytest.mark.parametrize("format_name", ["ply", "obj", "npz", "vtk", "vtu"])
 def test_export_writes_every_frame(whole: Path, tmp_path: Path, format_name: str) -> None:
-    done = run("export", whole, "--format", format_name, "--output", tmp_path / "out")
+    done = run_here("export", whole, "--format", format_name, "--output", tmp_path / "out")
     assert (done.returncode, done.stderr) == (0, "")
     series = ["frames.pvd"] if format_name == "vtu" else []
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
@@ -240,7 +240,7 @@ def test_export_writes_every_frame(whole: Path, tmp_path: Path, format_name: str
 
 
 def test_export_splits_by_emitter(whole: Path, tmp_path: Path) -> None:
-    done = run("export", whole, "--format", "npz", "--output", tmp_path / "out", "--split", "emitter", "--frames", "2-3")
+    done = run_here("export", whole, "--format", "npz", "--output", tmp_path / "out", "--split", "emitter", "--frames", "2-3")
     assert (done.returncode, done.stderr) == (0, "")
     names = open_cache(whole).manifest["emitters"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
@@ -249,47 +249,47 @@ def test_export_splits_by_emitter(whole: Path, tmp_path: Path) -> None:
 
 
 def test_export_of_a_range_and_of_a_frame_that_is_missing(whole: Path, tmp_path: Path) -> None:
-    assert run("export", whole, "--format", "ply", "--output", tmp_path / "a.ply", "--frames", "3").returncode == 0
+    assert run_here("export", whole, "--format", "ply", "--output", tmp_path / "a.ply", "--frames", "3").returncode == 0
     assert (tmp_path / "a.ply").is_file()
-    failed = run("export", whole, "--format", "ply", "--output", tmp_path / "out", "--frames", "4-9")
+    failed = run_here("export", whole, "--format", "ply", "--output", tmp_path / "out", "--frames", "4-9")
     assert failed.returncode == 1
     assert failed.stderr.count("\n") == 1
     assert "frame 6 was not baked; frames 1 to 5 are cached" in failed.stderr
 
 
 def test_presets_are_listed_and_shown() -> None:
-    listed = run("presets").stdout
-    assert listed == run("presets", "list").stdout
+    listed = run_here("presets").stdout
+    assert listed == run_here("presets", "list").stdout
     assert "powder_snow" in listed
     assert "dam_break" in listed
-    assert "Stomakhin" in run("presets", "show", "powder_snow").stdout
-    assert "grid_spacing" in run("presets", "show", "dam_break").stdout
-    failed = run("presets", "show", "powder_sno")
+    assert "Stomakhin" in run_here("presets", "show", "powder_snow").stdout
+    assert "grid_spacing" in run_here("presets", "show", "dam_break").stdout
+    failed = run_here("presets", "show", "powder_sno")
     assert failed.returncode == 1
     assert 'did you mean "powder_snow"?' in failed.stderr
 
 
 def test_a_variant_is_baked_and_estimated(scene: Path, whole: Path, tmp_path: Path) -> None:
-    assert run("bake", scene, "--cache", tmp_path, "--variant", "short").returncode == 0
+    assert run_here("bake", scene, "--cache", tmp_path, "--variant", "short").returncode == 0
     short = open_cache(tmp_path)
     assert short.frames == [1, 2]
     assert set(short.frame(2).attribute("emitter_index")) == {0}
-    estimated = json.loads(run("info", scene, "--variant", "short", "--json").stdout)
-    assert estimated["particles"] < json.loads(run("info", scene, "--json").stdout)["particles"]
+    estimated = json.loads(run_here("info", scene, "--variant", "short", "--json").stdout)
+    assert estimated["particles"] < json.loads(run_here("info", scene, "--json").stdout)["particles"]
     assert estimated["variants"] == ["short"]
     for arguments, complaint in (
         (("bake", scene, "--cache", tmp_path, "--variant", "shrt"), 'variant "shrt" is unknown (did you mean "short"?)'),
         (("bake", scene, "--cache", tmp_path), "--restart"),
         (("info", tmp_path, "--variant", "short"), "is a cache"),
     ):
-        failed = run(*arguments)
+        failed = run_here(*arguments)
         assert failed.returncode == 1
         assert complaint in failed.stderr
         assert failed.stderr.count("\n") == 1
 
 
 def test_doctor_describes_the_machine() -> None:
-    report = json.loads(run("doctor", "--json").stdout)
+    report = json.loads(run_here("doctor", "--json").stdout)
     assert report["numpy"] == np.__version__
     assert report["threads"] >= 1
     assert report["memory_available_gb"] > 0.1
@@ -298,7 +298,7 @@ def test_doctor_describes_the_machine() -> None:
 
 @pytest.mark.parametrize("name", [[], ["bake"], ["wedge"], ["info"], ["export"], ["presets"], ["doctor"]])
 def test_every_command_has_help(name: list[str]) -> None:
-    done = run(*name, "--help")
+    done = run_here(*name, "--help")
     assert done.returncode == 0
     assert "usage:" in done.stdout
 
@@ -351,9 +351,9 @@ def test_a_second_bake_and_a_limit_fail_in_one_line(scene: Path, tmp_path: Path)
     with WriterLock(cache):
         refused = run("bake", scene, "--cache", cache, "--restart")
     assert refused.returncode == 1 and refused.stderr.count("\n") == 1 and "another bake is writing into it" in refused.stderr
-    stopped = run("bake", scene, "--cache", cache, "--size-limit", "1e-6", "--json")
+    stopped = run_here("bake", scene, "--cache", cache, "--size-limit", "1e-6", "--json")
     assert stopped.returncode == 1 and stopped.stderr.count("\n") == 1
     assert events(stopped.stdout)[-1]["event"] == "stopped"
-    assert json.loads(run("info", cache, "--json").stdout)["status"]["state"] == "stopped"
-    assert "\nstatus: Stopped before its size_limit" in run("info", cache).stdout
-    assert run("bake", scene, "--cache", cache, "--time-limit", "-1").returncode == 1
+    assert json.loads(run_here("info", cache, "--json").stdout)["status"]["state"] == "stopped"
+    assert "\nstatus: Stopped before its size_limit" in run_here("info", cache).stdout
+    assert run_here("bake", scene, "--cache", cache, "--time-limit", "-1").returncode == 1
