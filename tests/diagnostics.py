@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mpm_addon.core.laws import FluidLaw
 from mpm_addon.core.laws.law import PrincipalLaw, TensorLaw
-from mpm_addon.core.stepping.bodies import Body
+from mpm_addon.core.stepping.material_instances import MaterialInstance
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.core.transfer.rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, VELOCITY, VELOCITY_GRADIENT, VOLUME
@@ -23,7 +23,7 @@ def positions(simulation: Simulation) -> Floats:
     """Positions [m], shape (n, 3), in the order of the solver's slots; not rounded, unlike a frame's."""
     layout = simulation.store.layout
     slots = _slots(simulation)
-    block = _run_of(simulation, slots) // simulation.store.body_count
+    block = _run_of(simulation, slots) // simulation.store.instance_count
     cells = _rows(simulation, POSITION, 3) + BLOCK * layout.coordinates[block]
     return cells * simulation.scene.solver.grid_spacing
 
@@ -64,8 +64,8 @@ def volume_ratios(simulation: Simulation) -> Floats:
     """J, the elastic volume over the rest volume, shape (n,): det F, or a fluid's J."""
     ratios = np.linalg.det(deformations(simulation))
     states = _rows(simulation, STATE, 1)[:, 0]
-    for body, its in _bodies(simulation):
-        if isinstance(body.law, FluidLaw):
+    for instance, its in _instances(simulation):
+        if isinstance(instance.law, FluidLaw):
             ratios[its] = states[its]
     return ratios
 
@@ -118,23 +118,23 @@ def elastic_energy(simulation: Simulation) -> float:
     gradients = deformations(simulation).reshape(-1, 9)
     volume = rest_volumes(simulation)
     total = 0.0
-    for body, its in _bodies(simulation):
-        states = simulation.store.states(len(body.law.state_names), _slots(simulation)[its]).T
+    for instance, its in _instances(simulation):
+        states = simulation.store.states(len(instance.law.state_names), _slots(simulation)[its]).T
         numbers = np.flatnonzero(its)
-        energies = [_energy_density(body, gradients[n], stretches[n], state) for n, state in zip(numbers, states, strict=True)]
+        energies = [_energy_density(instance, gradients[n], stretches[n], state) for n, state in zip(numbers, states, strict=True)]
         total += float(volume[its] @ np.array(energies))
     return total
 
 
-def _energy_density(body: Body, deformation: Floats, stretches: Floats, state: Floats) -> float:
-    law = type(body.law)
+def _energy_density(instance: MaterialInstance, deformation: Floats, stretches: Floats, state: Floats) -> float:
+    law = type(instance.law)
     if issubclass(law, FluidLaw):
-        return law.fluid_energy(body.constants, float(state[0]))
+        return law.fluid_energy(instance.constants, float(state[0]))
     if issubclass(law, PrincipalLaw):
         kept = tuple(float(value) for value in state)
-        return law.principal_energy(body.constants, tuple(float(stretch) for stretch in stretches), kept)
+        return law.principal_energy(instance.constants, tuple(float(stretch) for stretch in stretches), kept)
     assert issubclass(law, TensorLaw)
-    return law.energy(body.constants, tuple(float(entry) for entry in deformation))
+    return law.energy(instance.constants, tuple(float(entry) for entry in deformation))
 
 
 def _second_moment(simulation: Simulation) -> float:
@@ -149,7 +149,7 @@ def _slots(simulation: Simulation) -> NDArray[np.int64]:
 
 
 def _run_of(simulation: Simulation, slots: NDArray[np.int64]) -> NDArray[Any]:
-    """The run (block, body) of each slot."""
+    """The run (block, instance) of each slot."""
     return np.searchsorted(simulation.store.layout.first, slots, side="right") - 1
 
 
@@ -158,7 +158,7 @@ def _rows(simulation: Simulation, first: int, count: int) -> Floats:
     return simulation.store.table[first : first + count, _slots(simulation)].T.astype(np.float64)
 
 
-def _bodies(simulation: Simulation) -> list[tuple[Body, NDArray[np.bool_]]]:
-    """Every body with a mask of its particles."""
-    number = _run_of(simulation, _slots(simulation)) % simulation.store.body_count
-    return [(body, number == index) for index, body in enumerate(simulation.bodies)]
+def _instances(simulation: Simulation) -> list[tuple[MaterialInstance, NDArray[np.bool_]]]:
+    """Every instance with a mask of its particles."""
+    number = _run_of(simulation, _slots(simulation)) % simulation.store.instance_count
+    return [(instance, number == index) for index, instance in enumerate(simulation.instances)]

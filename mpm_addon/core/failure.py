@@ -34,12 +34,12 @@ class Trouble(NamedTuple):
     Attributes:
         kind: what is wrong.
         subject: what it is about, for messages: 'Material "jelly"'.
-        body: number of the body at fault, if there is one.
+        instance: number of the instance at fault, if there is one.
     """
 
     kind: Kind
     subject: str
-    body: int | None = None
+    instance: int | None = None
 
 
 @dataclass(frozen=True)

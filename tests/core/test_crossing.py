@@ -111,7 +111,7 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
     velocities = np.tile([1.0, -2.0, 3.0], (count, 1))
     store = ParticleStore(1, "float32")
     points = MaterialPoints(positions, velocities, np.zeros((count, 9)), np.full(count, 1e-3), np.full(count, 1e-9))
-    store.sort(new_particles(points, spacing=SPACING, dtype="float32", first_id=0, bodies=np.zeros(count, np.int64), subject="test"))
+    store.sort(new_particles(points, spacing=SPACING, dtype="float32", first_id=0, instances=np.zeros(count, np.int64), subject="test"))
     layout = store.layout
     assert len(layout.keys) == 1
     scheme = scheme_of("quadratic", 3, "apic", 0.0)

@@ -84,6 +84,6 @@ def test_elastic_energy_is_what_a_squeezed_body_stores(name: str) -> None:
         table[STATE] = np.linalg.det(squeezed)
     else:
         table[DEFORMATION : DEFORMATION + 9] = squeezed.reshape(9, 1)
-    density, _ = evaluate_law(simulation.bodies[0].law, squeezed)
+    density, _ = evaluate_law(simulation.instances[0].law, squeezed)
     assert float(density) > 0.0
     assert diagnostics.elastic_energy(simulation) == pytest.approx(float(density) * EDGE**3, rel=1e-9)

@@ -164,8 +164,8 @@ def two_blocks(gap: float, transfer: str) -> Scene:
     return scene(*emitters, materials=materials, frames=3, fps=10.0, transfer=transfer, **WEIGHTLESS)
 
 
-def a_field_for_each_body(bodies: Any) -> tuple[range, ...]:
-    return tuple(range(number, number + 1) for number in range(len(bodies)))
+def a_field_for_each_instance(instances: Any) -> tuple[range, ...]:
+    return tuple(range(number, number + 1) for number in range(len(instances)))
 
 
 def simulated(transfer: str, look: Callable[[Simulation], None]) -> tuple[Frame, Frame]:
@@ -197,7 +197,7 @@ def test_two_velocity_fields_pass_through_each_other(transfer: str, monkeypatch:
     """At the nodes that both reach there are two velocities; with one field they would stop each other."""
     first, last = simulated(transfer, lambda simulation: None)
     assert (np.abs(last.velocity - first.velocity).max(axis=1) > 0.3).mean() > 0.1
-    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_body)
+    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_instance)
     monkeypatch.setattr(BodyContact, "meet", lambda *arguments: None)
     counts = []
 
@@ -215,7 +215,7 @@ def test_two_velocity_fields_pass_through_each_other(transfer: str, monkeypatch:
 
 
 def test_a_second_field_takes_memory_where_it_meets_the_first_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_body)
+    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_instance)
     monkeypatch.setattr(BodyContact, "meet", lambda *arguments: None)
     for gap in (0.0, 2.0):
         simulation = Simulation(two_blocks(gap, "apic"))

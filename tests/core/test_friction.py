@@ -14,7 +14,7 @@ from mpm_addon.core.scene.settings import DEFAULT_FRICTION, Domain, Side
 from mpm_addon.core.stepping import simulation as simulation_module
 
 from .scenes import BOX_CORNERS, BOX_TRIANGLES, LATTICE, box, digests_by_threads, material, scene
-from .test_extension_points import a_field_for_each_body
+from .test_extension_points import a_field_for_each_instance
 
 GRAVITY, SPEED, SECONDS = 9.81, 1.5, 0.25
 LAWS: dict[str, Any] = {
@@ -118,7 +118,7 @@ def test_friction_that_is_animated_counts_as_given() -> None:
 
 
 def test_in_fields_of_their_own_fluids_and_solids_differ_on_one_floor(monkeypatch: Any) -> None:
-    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_body)
+    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_instance)
     jelly, water = speeds(sliding("corotated", "water", dimension=2))
     assert jelly < after_friction(0.5 * DEFAULT_FRICTION)
     assert water == KEEPS

@@ -79,8 +79,8 @@ def failure_of(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, row: int
     """Spoil one particle of the snow before every step of frame 2; returns what is said, its id, and where it was."""
     frames = simulation.frames()
     first = next(frames)
-    layout, count, step = simulation.store.layout, simulation.store.body_count, Stepper.step
-    snow = [body.name for body in simulation.bodies].index("snow")
+    layout, count, step = simulation.store.layout, simulation.store.instance_count, Stepper.step
+    snow = [instance.name for instance in simulation.instances].index("snow")
     run = next(run for run in range(snow, len(layout.first) - 1, count) if layout.first[run] < layout.first[run + 1])
     number = int(simulation.store.ids[layout.first[run]])
 

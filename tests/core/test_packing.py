@@ -15,20 +15,20 @@ from mpm_addon.core.transfer.scratch import CHUNK
 from tests.core.scenes import material, scene
 
 
-@pytest.mark.parametrize("body_count", [1, 3])
+@pytest.mark.parametrize("instance_count", [1, 3])
 @pytest.mark.parametrize("most", [1, 5, 70, 300])
-def test_groups_are_whole_vectors_of_one_body_and_hold_every_run_once(body_count: int, most: int) -> None:
+def test_groups_are_whole_vectors_of_one_instance_and_hold_every_run_once(instance_count: int, most: int) -> None:
     generator = np.random.default_rng(most)
-    counts = generator.integers(0, most + 1, 400 * body_count) * generator.integers(0, 2, 400 * body_count)
-    runs = runs_of(counts, body_count)
+    counts = generator.integers(0, most + 1, 400 * instance_count) * generator.integers(0, 2, 400 * instance_count)
+    runs = runs_of(counts, instance_count)
     first, owner = runs.first, np.full(runs.first[-1], -1)
     assert (np.diff(first) >= counts).all()
-    for body in range(body_count):
+    for instance in range(instance_count):
         for low, high in zip(runs.pieces[:-1], runs.pieces[1:], strict=True):
             block = low
             while block < high:
-                end = group_end(runs, body, block, high)
-                members = np.arange(block, end) * body_count + body
+                end = group_end(runs, instance, block, high)
+                members = np.arange(block, end) * instance_count + instance
                 begin, behind = first[members[0]], first[members[-1] + 1]
                 if counts[members].any():
                     assert begin % LANE_COUNT == behind % LANE_COUNT == 0
@@ -36,7 +36,7 @@ def test_groups_are_whole_vectors_of_one_body_and_hold_every_run_once(body_count
                     assert behind - begin == -(-counts[members].sum() // LANE_COUNT) * LANE_COUNT
                     assert behind - begin <= CHUNK or np.count_nonzero(counts[members]) == 1
                     assert (owner[begin:behind] == -1).all()
-                    owner[begin:behind] = body
+                    owner[begin:behind] = instance
                 block = end
     assert (owner >= 0).all()
 

@@ -13,7 +13,7 @@ from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.levels import levels_of
 from mpm_addon.core.scene.painting import Painting
-from mpm_addon.core.stepping.bodies import bodies_of
+from mpm_addon.core.stepping.material_instances import instances_of
 from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import LATTICE, box, material, scene
 
@@ -124,10 +124,10 @@ def test_bodies_are_sixty_four_at_most() -> None:
     sand = (material("sand"),)
     four = scene(painted(law="sand", given=bar(stiffness=ends, density=ends, friction=ends, strength=along_x(0.0, 1.0))), materials=sand)
     many = scene(*[painted(f"e{scale}", given=bar(stiffness=ends), mass_scale=scale) for scale in range(1, 8)], materials=JELLY)
-    assert [len(bodies_of(each)) for each in (one, two, four)] == [16, 64, 16]
-    assert 49 < len(bodies_of(many)) <= 64
+    assert [len(instances_of(each)) for each in (one, two, four)] == [16, 64, 16]
+    assert 49 < len(instances_of(many)) <= 64
     same = scene(painted(given=bar(stiffness=np.full(8, 2.0))), Emitter("plain", box((1.0, 0.0, 0.0), 0.2), "corotated"), materials=JELLY)
-    assert [body.stiffness_scale for body in bodies_of(same)] == [2.0, 1.0]
+    assert [instance.stiffness_scale for instance in instances_of(same)] == [2.0, 1.0]
     assert np.array_equal(levels_of(four, "sand")["strength"], [0.0, 1.0])
 
 

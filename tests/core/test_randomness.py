@@ -19,7 +19,7 @@ from mpm_addon.core.scene.description import Emitter, Scene
 from mpm_addon.core.scene.levels import MOST_NOISE_LEVELS
 from mpm_addon.core.scene.painting import Painting
 from mpm_addon.core.scene.randomness import LARGEST_NOISE, Randomness
-from mpm_addon.core.stepping.bodies import bodies_of
+from mpm_addon.core.stepping.material_instances import instances_of
 from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import BOX_CORNERS, BOX_TRIANGLES, LATTICE, box, digests_by_threads, material, scene
 
@@ -144,7 +144,7 @@ def test_a_steady_stream_is_not_striped() -> None:
 
 def test_an_amount_of_zero_changes_nothing() -> None:
     plain, off = (scene(random(randomness=each), materials=SNOW) for each in (Randomness(), Randomness(size=0.01, seed=9)))
-    assert [body.factors for body in bodies_of(plain)] == [body.factors for body in bodies_of(off)] == [(1.0, 1.0, 1.0, 1.0)]
+    assert [[each.factors for each in instances_of(described)] for described in (plain, off)] == [[(1.0, 1.0, 1.0, 1.0)]] * 2
     assert not batch_of(off).painted.combination.any()
 
 
@@ -164,13 +164,13 @@ def test_noise_multiplies_what_is_painted_and_scaled() -> None:
     assert np.abs(deviation).max() == pytest.approx(LARGEST_NOISE, abs=0.7)
     painted = found[:, 3] / np.exp(deviation)
     assert painted.min() == pytest.approx(2.0) and painted.max() == pytest.approx(4.0)
-    assert len(bodies_of(described)) == len(batch.painted.combinations) == 64
+    assert len(instances_of(described)) == len(batch.painted.combinations) == 64
 
 
 def test_each_body_has_the_strength_of_its_level() -> None:
-    bodies = bodies_of(scene(random(), materials=SNOW))
-    assert len(bodies) == MOST_NOISE_LEVELS
-    stretches = np.array([body.law.critical_stretch for body in bodies]) / SNOW[0].law.critical_stretch  # type: ignore[attr-defined]
+    instances = instances_of(scene(random(), materials=SNOW))
+    assert len(instances) == MOST_NOISE_LEVELS
+    stretches = np.array([instance.law.critical_stretch for instance in instances]) / SNOW[0].law.critical_stretch  # type: ignore[attr-defined]
     assert np.log(stretches) == pytest.approx(np.linspace(-LARGEST_NOISE, LARGEST_NOISE, MOST_NOISE_LEVELS))
 
 

@@ -311,7 +311,7 @@ def test_any_number_of_threads_gives_the_same_bytes() -> None:
 def spoil(simulation: Simulation) -> None:
     """Make F of one particle of the third material no number."""
     first = simulation.store.layout.first
-    run = next(run for run in range(2, len(first) - 1, simulation.store.body_count) if first[run] < first[run + 1])
+    run = next(run for run in range(2, len(first) - 1, simulation.store.instance_count) if first[run] < first[run + 1])
     simulation.store.table[DEFORMATION, first[run]] = np.nan
 
 
@@ -346,7 +346,7 @@ def test_an_unrecoverable_instability_names_the_material(monkeypatch: pytest.Mon
         return step(stepper, dt, next_dt)
 
     monkeypatch.setattr(Stepper, "step", spoiled)
-    name = simulation.bodies[2].name
+    name = simulation.instances[2].name
     with pytest.raises(
         UnstableError, match=rf'^Material "{name}": unstable at frame 2 \([0-9.e-]+ s\) even with substeps 64 times shorter'
     ):
@@ -394,7 +394,7 @@ def test_progress_is_reported_and_can_stop_the_simulation() -> None:
     assert seen[-1].frame == 2 and 0.0 < seen[-1].fraction < 1.0 and seen[-1].particles == 4000
 
 
-def test_stiffness_and_mass_factors_make_separate_bodies() -> None:
+def test_stiffness_and_mass_factors_make_separate_instances() -> None:
     half = {"sampling": "lattice", "particles_per_cell": 8}
     pair = scene(
         Emitter("plain", box((-0.3, 0.0, 0.1), 0.2), "corotated", **half),
@@ -405,5 +405,5 @@ def test_stiffness_and_mass_factors_make_separate_bodies() -> None:
     simulation = Simulation(pair)
     frame = next(simulation.frames())
     assert frame.statistics.mass == pytest.approx(0.2**3 * 4000.0, rel=1e-6)
-    assert [body.constants.mu for body in simulation.bodies][1] == 2.0 * simulation.bodies[0].constants.mu
+    assert [instance.constants.mu for instance in simulation.instances][1] == 2.0 * simulation.instances[0].constants.mu
     assert (frame.attribute("material_index") == 0).all()

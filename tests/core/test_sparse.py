@@ -18,7 +18,7 @@ SPACING, DT, COUNT = 0.1, 0.02, 500
 
 
 def stored(scheme: Scheme, dtype: str) -> ParticleStore:
-    """Particles of two bodies, half of them crowded, which have drifted as far as they may since the sort."""
+    """Particles of two instances, half of them crowded, which have drifted as far as they may since the sort."""
     rng = np.random.default_rng(1)
     positions = rng.uniform(-1.0, 1.0, (COUNT, 3))
     positions[: COUNT // 2] *= 0.2
@@ -26,8 +26,8 @@ def stored(scheme: Scheme, dtype: str) -> ParticleStore:
         positions, rng.normal(size=(COUNT, 3)), rng.normal(size=(COUNT, 9)), rng.uniform(0.5, 2.0, COUNT), rng.uniform(0.5e-3, 1e-3, COUNT)
     )
     store = ParticleStore(2, dtype, 3)
-    bodies = rng.integers(0, 2, COUNT)
-    store.sort(new_particles(points, spacing=SPACING, dtype=dtype, first_id=0, bodies=bodies, subject="test"))
+    instances = rng.integers(0, 2, COUNT)
+    store.sort(new_particles(points, spacing=SPACING, dtype=dtype, first_id=0, instances=instances, subject="test"))
     slots, drift = store.layout.slot_count, farthest_drift(scheme)
     store.table[STRESS : STRESS + 6, :slots] = rng.normal(size=(6, slots))
     store.table[POSITION : POSITION + 3, :slots] += rng.uniform(-drift, drift, (3, slots))
@@ -48,10 +48,10 @@ def to_grid(store: ParticleStore, scheme: Scheme, is_waiting: np.ndarray | None 
     return nodes
 
 
-def expected(store: ParticleStore, scheme: Scheme, share_of_body: tuple[float, float]) -> np.ndarray:
-    """What `to_grid` should return, if the bodies count by these shares."""
+def expected(store: ParticleStore, scheme: Scheme, share_of_instance: tuple[float, float]) -> np.ndarray:
+    """What `to_grid` should return, if the instances count by these shares."""
     layout, live = store.layout, np.flatnonzero(store.live)
-    block, body = np.divmod(np.searchsorted(layout.first, live, side="right") - 1, 2)
+    block, instance = np.divmod(np.searchsorted(layout.first, live, side="right") - 1, 2)
     table = store.table[:, live].astype(np.float64)
     is_cubic = "Cubic" in type(scheme).__name__
     position = table[POSITION : POSITION + 3].T
@@ -66,7 +66,7 @@ def expected(store: ParticleStore, scheme: Scheme, share_of_body: tuple[float, f
     number_of = {tuple(each): number for number, each in enumerate(layout.node_coordinates.tolist())}
     result = np.zeros((layout.node_count, BLOCK**3, 4))
     for corner in np.ndindex((weights.shape[1],) * 3):
-        weight = weights[:, corner[0], 0] * weights[:, corner[1], 1] * weights[:, corner[2], 2] * np.array(share_of_body)[body]
+        weight = weights[:, corner[0], 0] * weights[:, corner[1], 1] * weights[:, corner[2], 2] * np.array(share_of_instance)[instance]
         momentum = table[MASS][:, None] * table[VELOCITY : VELOCITY + 3].T + np.einsum(
             "pij,pj->pi", affine, np.array(corner) - 1.0 - offset
         )
@@ -107,8 +107,8 @@ def test_runs_of_a_group_are_scattered_by_the_pass_or_later_to_the_same_bytes(ke
         store = stored(scheme, "float32")
         to_grid(store, scheme)
         kept = np.random.default_rng(2).random(len(store.layout.keys)) < share_kept
-        for body in range(2):
-            task = Pass(body=body, dt=0.0, next_dt=DT, reach=1e-3, is_fused=True, is_kept=kept, full_mass=0.0)
+        for instance in range(2):
+            task = Pass(instance=instance, dt=0.0, next_dt=DT, reach=1e-3, is_fused=True, is_kept=kept, full_mass=0.0)
             extremes = np.zeros((len(store.layout.runs.pieces) - 1, EXTREME_COUNT))
             constants, grid = StressFree().constants(), store.grid(SPACING)
             advance_particles(constants, scheme, store.particles, grid, task, store.scratch, store.arenas, extremes)

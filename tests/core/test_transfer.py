@@ -53,7 +53,7 @@ def stored(positions: np.ndarray, dtype: str = "float64", scheme: Scheme = SCHEM
     count = len(positions)
     velocities = shift_in(scheme) + positions @ gradient_in(scheme).T
     points = MaterialPoints(positions, velocities, np.tile(gradient_in(scheme).ravel(), (count, 1)), np.ones(count), np.zeros(count))
-    store.sort(new_particles(points, spacing=SPACING, dtype=dtype, first_id=0, bodies=np.zeros(count, np.int64), subject="test"))
+    store.sort(new_particles(points, spacing=SPACING, dtype=dtype, first_id=0, instances=np.zeros(count, np.int64), subject="test"))
     return store
 
 
@@ -71,7 +71,9 @@ def transfer(store: ParticleStore, scheme: Scheme = SCHEMES[0], dt: float = 0.0)
     extremes = np.zeros((len(store.layout.runs.pieces) - 1, EXTREME_COUNT))
     to_grid(store, scheme, dt)
     store.nodes_before = store.nodes.copy()
-    task = Pass(body=0, dt=dt, next_dt=0.0, reach=0.0, is_fused=False, is_kept=np.zeros(len(store.layout.keys), np.bool_), full_mass=0.0)
+    task = Pass(
+        instance=0, dt=dt, next_dt=0.0, reach=0.0, is_fused=False, is_kept=np.zeros(len(store.layout.keys), np.bool_), full_mass=0.0
+    )
     constants, grid = StressFree().constants(), store.grid(SPACING)
     advance_particles(constants, scheme, store.particles, grid, task, store.scratch, store.arenas, extremes)
     return extremes

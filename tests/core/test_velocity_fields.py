@@ -1,4 +1,4 @@
-"""Bodies with separate velocity fields in the same place: each collides and is pinned as if it were alone."""
+"""Material instances with separate velocity fields in the same place: each collides and is pinned as if it were alone."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +13,7 @@ from mpm_addon.core.stepping import simulation as simulation_module
 from mpm_addon.core.stepping.simulation import simulate
 
 from .scenes import LATTICE, box, material, scene
-from .test_extension_points import a_field_for_each_body
+from .test_extension_points import a_field_for_each_instance
 
 NAMES = ("jelly", "dust")
 
@@ -41,9 +41,9 @@ def overlapping(names: tuple[str, ...], dimension: int = 3) -> Scene:
 @pytest.mark.parametrize("dimension", [3, 2])
 @pytest.mark.parametrize("names", [("jelly", "dust"), ("held", "dust")])
 def test_bodies_with_their_own_fields_meet_colliders_as_if_alone(names: tuple[str, str], dimension: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(simulation_module, "fields_of", lambda bodies: (range(len(bodies)),))
+    monkeypatch.setattr(simulation_module, "fields_of", lambda instances: (range(len(instances)),))
     *_, shared = simulate(overlapping(names, dimension))
-    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_body)
+    monkeypatch.setattr(simulation_module, "fields_of", a_field_for_each_instance)
     monkeypatch.setattr(BodyContact, "meet", lambda *arguments: None)
     *_, both = simulate(overlapping(names, dimension))
     begin = 0

@@ -156,7 +156,7 @@ class BodyContact:
                 self._room = room_for(most, self._dimension)
 
     def meet(self, store: ParticleStore, laws: Sequence[Law], dt: float) -> None:
-        """Exchange the impulses of a substep of dt [s]; `laws`: of the store's bodies."""
+        """Exchange the impulses of a substep of dt [s]; `laws`: of the store's material instances."""
         if self._meetings is not None:
             if self._laws != laws:
                 self._laws, self._surfaces = list(laws), surfaces_of(laws, store, self._spacing**self._dimension)
@@ -186,7 +186,7 @@ def room_for(bodies: int, dimension: int) -> Room:
 
 def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -> Surfaces:
     """The properties of each field; friction and adhesion are the means over its solids."""
-    groups = [[laws[number] for number in bodies] for bodies in store.fields]
+    groups = [[laws[number] for number in instances] for instances in store.fields]
     # materials with the same values count once, regardless of the number of levels of painted factors
     solids = [{(law.contact_friction, law.adhesion): law for law in group if isinstance(law, ElasticLaw)}.values() for group in groups]
 

@@ -195,14 +195,14 @@ def collide_particles(tickets, particles, is_carried, coordinates, neighbors, pa
 
     Args:
         particles: see `Particles`; positions are changed.
-        is_carried: (bodies,) bodies that are left alone, see `ParticleStore`.
+        is_carried: (instances,) instances that are left alone, see `ParticleStore`.
         coordinates: (blocks, 3) of the particle blocks; neighbors: (blocks, 27 or 9) node blocks around each.
         pairs: see `Pairs`; `pushed` and, of pairs that are due, `room` are results.
         level_sets: see `LevelSets`.
         dt: length of the substep [s].
         is_within: whether all particles are within their blocks' arenas.
     """
-    table, first, body_count = particles.table, particles.runs.first, particles.runs.body_count
+    table, first, instance_count = particles.table, particles.runs.first, particles.runs.instance_count
     for index in shared(tickets[0], pairs.blocks.size, 4):
         pairs.pushed[index] = 0.0
         block = pairs.blocks[index]
@@ -213,15 +213,15 @@ def collide_particles(tickets, particles, is_carried, coordinates, neighbors, pa
             owner, arena, bound = pairs.owners[pair], pairs.arenas[pair], pairs.bounds[pair]
             farthest, least = 0.0, math.inf
             last = 0
-            while last < body_count:
-                body = last
+            while last < instance_count:
+                instance = last
                 last += 1
-                if is_carried[body]:
+                if is_carried[instance]:
                     continue
-                # consecutive bodies are processed together
-                while last < body_count and not is_carried[last]:
+                # consecutive instances are processed together
+                while last < instance_count and not is_carried[last]:
                     last += 1
-                begin, end = first[block * body_count + body], first[block * body_count + last]
+                begin, end = first[block * instance_count + instance], first[block * instance_count + last]
                 # a block may begin within a vector that small runs share
                 for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
                     lowest = rooms_of(table, at, bound, rooms)

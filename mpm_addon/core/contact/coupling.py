@@ -203,7 +203,7 @@ class RigidBodies:
     def _moments(self, blocks: np.ndarray, origin: Floats, store: ParticleStore) -> Floats:
         sums = np.empty((len(blocks), 6))
         layout = store.layout
-        sum_moments(store.table, layout.first, store.body_count, blocks, layout.coordinates, self._spacing, origin, sums)
+        sum_moments(store.table, layout.first, store.instance_count, blocks, layout.coordinates, self._spacing, origin, sums)
         return sums.sum(axis=0)
 
     def advance(self, dt: float) -> str | None:

@@ -139,7 +139,7 @@ def sum_block_moment(particles, begin, end, coordinates, spacing, origin, sums):
 
 
 @kernel
-def sum_moments(particles, first, body_count, blocks, coordinates, spacing, origin, sums):
+def sum_moments(particles, first, instance_count, blocks, coordinates, spacing, origin, sums):
     """Sum m x [kg m] and m x × v [kg m^2/s] over the particles of blocks.
 
     Args:
@@ -150,5 +150,5 @@ def sum_moments(particles, first, body_count, blocks, coordinates, spacing, orig
     """
     for index in range(blocks.size):
         block = blocks[index]
-        begin, end = first[block * body_count], first[(block + 1) * body_count]
+        begin, end = first[block * instance_count], first[(block + 1) * instance_count]
         sum_block_moment(particles, begin, end, coordinates[block], spacing, origin, sums[index])

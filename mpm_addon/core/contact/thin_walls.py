@@ -61,8 +61,8 @@ def sides_of(level_sets: LevelSets, around: NDArray[np.int64], store: ParticleSt
         nothing = np.zeros((0, is_thin_near.shape[1]), np.bool_)
         return Sides(layout, level_sets, nothing, nothing)
     marks = Marks(PARTICLE_REACH, is_thin_near, np.zeros_like(is_thin_near), np.zeros_like(is_thin_near))
-    for bodies, its in zip(store.fields, layout.field_neighbors, strict=True):
-        mark_sides(store.particles, np.array([bodies.start, bodies.stop]), its, level_sets, marks)
+    for instances, its in zip(store.fields, layout.field_neighbors, strict=True):
+        mark_sides(store.particles, np.array([instances.start, instances.stop]), its, level_sets, marks)
     return Sides(layout, level_sets, marks.has_front, marks.has_back)
 
 
@@ -78,20 +78,20 @@ def recalled(sides: Sides, level_sets: LevelSets) -> Sides | None:
 
 
 @parallel_kernel
-def mark_sides(tickets, particles, bodies, around, level_sets, marks):
+def mark_sides(tickets, particles, instances, around, level_sets, marks):
     """Mark the nodes near thin colliders that particles reach.
 
     Args:
         particles: see `Particles`.
-        bodies: (2,) the bodies [begin, end) of the velocity field.
+        instances: (2,) the instances [begin, end) of the velocity field.
         around: (blocks, 27 or 9) node blocks of this field around each particle block.
         level_sets: see `LevelSets`.
         marks: see `Marks`.
     """
-    first, body_count = particles.runs.first, particles.runs.body_count
+    first, instance_count = particles.runs.first, particles.runs.instance_count
     width, height = 3 * BLOCK, 3 * BLOCK if around.shape[1] == NEIGHBORS else 1
     for block in shared(tickets[0], around.shape[0], 4):
-        begin, end = first[block * body_count + bodies[0]], first[block * body_count + bodies[1]]
+        begin, end = first[block * instance_count + instances[0]], first[block * instance_count + instances[1]]
         if begin == end:
             continue
         for owner in range(level_sets.row_of_block.shape[0]):

@@ -150,11 +150,11 @@ class Pins:
         is_bound = self._live.corners[:, :1] >= 0
         first = self._first_vertex[self._live.emitter][:, None]
         self._live = PinnedPlaces(**{**vars(self._live), "corners": np.where(is_bound, self._live.corners + first, -1)})
-        block, body = np.divmod(np.searchsorted(layout.first, slots, side="right") - 1, store.body_count)
+        block, instance = np.divmod(np.searchsorted(layout.first, slots, side="right") - 1, store.instance_count)
         self.blocks = np.unique(block)
         # pinned particles of one block and one velocity field share an arena; they lie one after another
         self._place_of_block = np.full((len(layout.keys), len(store.fields)), -1)
-        groups, first = np.unique(block * len(store.fields) + np.array(store.field_of_body)[body], return_index=True)
+        groups, first = np.unique(block * len(store.fields) + np.array(store.field_of_instance)[instance], return_index=True)
         self._first = np.append(first, len(block))
         self._place_of_block.reshape(-1)[groups] = np.arange(len(groups))
         around = (each[self._place_of_block[:, field] >= 0] for field, each in enumerate(layout.field_neighbors))

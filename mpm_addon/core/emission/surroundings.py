@@ -62,7 +62,7 @@ class Simulated:
             cells[:, 1] = -np.inf, np.inf
         low, high = BLOCK * layout.coordinates - LARGEST_DRIFT, BLOCK * (layout.coordinates + 1) + 1.0 + LARGEST_DRIFT
         near = np.flatnonzero(((low <= cells[1]) & (high >= cells[0])).all(axis=1))
-        first, last = layout.first[near * store.body_count], layout.first[(near + 1) * store.body_count]
+        first, last = layout.first[near * store.instance_count], layout.first[(near + 1) * store.instance_count]
         counts = last - first
         slots = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         origins = np.repeat(BLOCK * layout.coordinates[near], counts, axis=0)

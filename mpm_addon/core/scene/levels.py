@@ -1,10 +1,11 @@
-"""Bodies and pieces: which particles share a velocity field, and painted factors and noise rounded to a few levels.
+"""Bodies: which particles share a velocity field, and painted factors and noise rounded to a few levels.
 
-A *piece* is the particles of one or more emitters that share a velocity field (see `piece_of`); different pieces touch each other by
-contact. Within a piece, each material and each combination of factors is a separate body.
+A *body* is the particles of one or more emitters that share a velocity field (see `body_of`); different bodies touch each other by
+contact. Within a body, each material and each combination of factors is a separate material instance.
 
 The emitters of a material share the levels of a factor, between the least and the greatest painted value: in geometric steps, or in
-linear ones if 0 is painted. The noise of their randomness has levels as well, in linear steps. A material has at most 64 such bodies.
+linear ones if 0 is painted. The noise of their randomness has levels as well, in linear steps. A material has at most 64 such
+instances.
 """
 
 import itertools
@@ -21,7 +22,7 @@ from .randomness import LARGEST_NOISE
 
 Floats = NDArray[np.float64]
 
-MOST_BODIES = 64
+MOST_INSTANCES = 64
 # levels per factor, by the number of factors painted on an emitter; noise counts as one more
 MOST_LEVELS = {1: 16, 2: 8, 3: 4, 4: 2, 5: 2}
 # the name of the noise among the levels
@@ -61,7 +62,7 @@ def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
     most = max(len(each) + bool(emitter.randomness.amounts) for each, (_, emitter) in zip(painted, of_material, strict=True))
     count = MOST_LEVELS[most]
     levels = _levels(ranges, count)
-    while count > 1 and len(_varied_bodies(scene, material, levels)) > MOST_BODIES:
+    while count > 1 and len(_varied_instances(scene, material, levels)) > MOST_INSTANCES:
         count -= 1
         levels = _levels(ranges, count)
     return levels
@@ -90,7 +91,7 @@ def rounded(levels: Floats, values: Floats) -> NDArray[np.int64]:
     return np.searchsorted(middles, values)
 
 
-def _varied_bodies(scene: Scene, material: str, levels: Mapping[str, Floats]) -> set[Factors]:
+def _varied_instances(scene: Scene, material: str, levels: Mapping[str, Floats]) -> set[Factors]:
     varied = (
         index
         for index, emitter in enumerate(scene.emitters)
@@ -113,7 +114,7 @@ def _steps(low: float, high: float, count: int) -> Floats:
     return np.geomspace(low, high, count) if low > 0.0 else np.linspace(low, high, count)
 
 
-def piece_of(scene: Scene, index: int) -> str | int:
-    """The piece of an emitter's particles: the `body` that it names, else "" if its material mixes, else the emitter's number."""
+def body_of(scene: Scene, index: int) -> str | int:
+    """The body of an emitter's particles: the one that it names, else "" if its material mixes, else the emitter's number."""
     emitter = scene.emitters[index]
     return emitter.body or ("" if scene.materials[emitter.material].law.mixes else index)

@@ -35,7 +35,7 @@ ACTING: Mapping[str, Range] = {
     "goal": Range(0.0, 1.0, "scales the pin strength"),
 }
 
-# factors whose levels form separate bodies
+# factors whose levels form separate material instances
 FACTOR_NAMES = ("density", "stiffness", "friction", "strength")
 
 # names with another meaning in frame files and exports

@@ -2,7 +2,7 @@
 
 from ..errors import SceneError
 from ..scene.description import Emitter, Scene
-from .bodies import bodies_of, row_count_of
+from .material_instances import instances_of, row_count_of
 
 
 def refuse_another_state(before: Scene, after: Scene) -> None:
@@ -41,15 +41,15 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         _compare(f'Material "{name}": law', *laws)
         references = ["rest" if scene.materials[name].law.uses_rest_state else "current" for scene in (before, after)]
         _compare(f'Material "{name}": reference', *references)
-    old_bodies, new_bodies = bodies_of(before), bodies_of(after)
-    for key in dict.fromkeys((body.piece, body.name) for body in old_bodies):
-        olds, news = ([body for body in bodies if (body.piece, body.name) == key] for bodies in (old_bodies, new_bodies))
+    old_instances, new_instances = instances_of(before), instances_of(after)
+    for key in dict.fromkeys((instance.body, instance.name) for instance in old_instances):
+        olds, news = ([each for each in its if (each.body, each.name) == key] for its in (old_instances, new_instances))
         for old, new in zip(olds, news, strict=False):
             _compare(f'Material "{old.name}": density', old.law.density, new.law.density)
             _compare(f'Material "{old.name}": painted factors', old.factors, new.factors)
         _compare(f'Material "{key[1]}": painted factors', len(olds), min(len(olds), len(news)))
-    _compare("Materials: all fluids", all(body.is_fluid for body in old_bodies), all(body.is_fluid for body in new_bodies))
-    _compare("Materials: numbers that a particle keeps", row_count_of(old_bodies), row_count_of(new_bodies))
+    _compare("Materials: all fluids", all(each.is_fluid for each in old_instances), all(each.is_fluid for each in new_instances))
+    _compare("Materials: numbers that a particle keeps", row_count_of(old_instances), row_count_of(new_instances))
     _compare("Dynamic colliders", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
 
 

@@ -9,7 +9,7 @@ from ..scene.settings import Solver
 from ..transfer.advance import advance_material
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import DEFORMATION, FLUID_ROW_COUNT, POSITION, VELOCITY, VELOCITY_GRADIENT
-from .bodies import Body
+from .material_instances import MaterialInstance
 from .stepper import LARGEST_GRADIENT_STEP, Stepper
 from .time_step import StepControl
 
@@ -22,7 +22,7 @@ STRAYED = Trouble(Kind.RUNAWAY, "Material")
 
 
 def examined(
-    trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float
+    trouble: Trouble, stepper: Stepper, store: ParticleStore, instances: list[MaterialInstance], dt: float
 ) -> tuple[Trouble, NDArray[np.int32], NDArray[np.float32]]:
     """Find the particles at fault right after a substep of dt [s] that cannot be shortened, and restore the store's last sort.
 
@@ -30,11 +30,11 @@ def examined(
         The trouble, with the material of one of the particles; the ids of the particles, ascending; and their positions at the sort
         [m], shape (n, 3).
     """
-    kind, slots, worst = _strays(store) if trouble is STRAYED else _blamed(trouble, stepper, store, bodies, dt)
+    kind, slots, worst = _strays(store) if trouble is STRAYED else _blamed(trouble, stepper, store, instances, dt)
     ids = np.sort(store.ids[slots])
     if worst is not None:
-        body = (int(np.searchsorted(store.layout.first, worst, side="right")) - 1) % store.body_count
-        trouble = Trouble(kind, f'Material "{bodies[body].name}"', body)
+        instance = (int(np.searchsorted(store.layout.first, worst, side="right")) - 1) % store.instance_count
+        trouble = Trouble(kind, f'Material "{instances[instance].name}"', instance)
     store.restore()
     now = store.ids[: store.layout.slot_count]
     slots = np.flatnonzero(np.isin(now, ids))
@@ -42,20 +42,20 @@ def examined(
     return trouble, ids, store.positions(stepper.spacing)[slots].astype(np.float32)
 
 
-def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, bodies: list[Body], dt: float) -> Blame:
+def _blamed(trouble: Trouble, stepper: Stepper, store: ParticleStore, instances: list[MaterialInstance], dt: float) -> Blame:
     """The particles that caused a substep's trouble; the table is overwritten."""
     if trouble.kind is Kind.NOT_FINITE:
-        its = _slots_of(store, trouble.body)
-        found = _not_finite(store, bodies, its)
+        its = _slots_of(store, trouble.instance)
+        found = _not_finite(store, instances, its)
         if not found.any():
             stepper.gather()
             found = its & ~np.isfinite(_table(store)).all(axis=0)
         return _all_of(trouble.kind, found)
     if trouble.kind is Kind.INVERTED:
-        found = _inverted(store, bodies)
+        found = _inverted(store, instances)
         if found.any():
             return _all_of(trouble.kind, found)
-    # a body that another one accelerates may have been checked first
+    # an instance that another one accelerates may have been checked first
     stepper.gather()
     table = _table(store)
     if trouble.kind is Kind.INVERTED:
@@ -68,11 +68,11 @@ def _table(store: ParticleStore) -> NDArray[np.float64]:
     return store.table[:, : store.layout.slot_count].astype(np.float64)
 
 
-def _slots_of(store: ParticleStore, body: int | None) -> Mask:
-    """Whether each slot holds a particle of one body, or of any if `body` is None."""
-    if body is None:
+def _slots_of(store: ParticleStore, instance: int | None) -> Mask:
+    """Whether each slot holds a particle of one instance, or of any if `instance` is None."""
+    if instance is None:
         return store.live
-    runs = np.arange(len(store.layout.first) - 1) % store.body_count == body
+    runs = np.arange(len(store.layout.first) - 1) % store.instance_count == instance
     return store.live & np.repeat(runs, np.diff(store.layout.first))
 
 
@@ -88,32 +88,32 @@ def _beyond(kind: Kind, values: NDArray[np.float64], limit: float, its: Mask) ->
     return kind, found if len(found) or worst is None else np.array([worst]), worst
 
 
-def _not_finite(store: ParticleStore, bodies: list[Body], its: Mask) -> Mask:
+def _not_finite(store: ParticleStore, instances: list[MaterialInstance], its: Mask) -> Mask:
     """Whether each particle has values that are not finite, or gets them when its stress is computed."""
     found = its & ~np.isfinite(_table(store)).all(axis=0)
     if found.any():
         return found
-    for number, body in enumerate(bodies):
+    for number, instance in enumerate(instances):
         slots = _slots_of(store, number)
         # runs are whole vectors, padded with copies
-        run = np.repeat(np.arange(len(store.layout.first) - 1) % store.body_count == number, np.diff(store.layout.first))
+        run = np.repeat(np.arange(len(store.layout.first) - 1) % store.instance_count == number, np.diff(store.layout.first))
         table, extremes = np.ascontiguousarray(store.table[:, np.flatnonzero(run)]), np.zeros(3)
-        advance_material(body.constants, body.dimension, table, 0.0, np.ones_like(table[:2]), extremes)
+        advance_material(instance.constants, instance.dimension, table, 0.0, np.ones_like(table[:2]), extremes)
         bad = np.zeros(len(run), np.bool_)
         bad[run] = ~np.isfinite(table).all(axis=0)
         found |= its & slots & bad
     return found
 
 
-def _inverted(store: ParticleStore, bodies: list[Body]) -> Mask:
+def _inverted(store: ParticleStore, instances: list[MaterialInstance]) -> Mask:
     """Whether each particle has a J for which its law is undefined."""
     found = np.zeros(store.layout.slot_count, np.bool_)
     if store.row_count == FLUID_ROW_COUNT:
         return found
     ratio = np.linalg.det(_table(store)[DEFORMATION : DEFORMATION + 9].T.reshape(-1, 3, 3))
-    for number, body in enumerate(bodies):
-        if not body.is_fluid:
-            found |= _slots_of(store, number) & (ratio <= body.law.least_volume_ratio)
+    for number, instance in enumerate(instances):
+        if not instance.is_fluid:
+            found |= _slots_of(store, number) & (ratio <= instance.law.least_volume_ratio)
     return found
 
 
@@ -127,11 +127,11 @@ def _strays(store: ParticleStore) -> Blame:
     return _beyond(Kind.RUNAWAY, np.abs(position - 2.5).max(axis=0), 6.0, store.live)
 
 
-def advice(trouble: Trouble, scene: Scene, bodies: list[Body], control: StepControl) -> str:
+def advice(trouble: Trouble, scene: Scene, instances: list[MaterialInstance], control: StepControl) -> str:
     """Advice on what to change, as a clause."""
     solver = scene.solver
     wave = control.base.wave
-    law = bodies[trouble.body].law if trouble.body is not None else None
+    law = instances[trouble.instance].law if trouble.instance is not None else None
     if solver.time_step is not None:
         return f'use time_step = "auto" instead of {solver.time_step:g} s'
     if control.obstacle_speed > max(wave, control.base.particle):

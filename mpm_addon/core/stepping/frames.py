@@ -14,8 +14,8 @@ from ..transfer.layout import PIECE_COUNT
 from ..transfer.output import masses_around, show_particles, totals, world_positions
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, VELOCITY, VOLUME
-from .bodies import Body
 from .crushed_particles import find_crushed
+from .material_instances import MaterialInstance
 
 # prefix of the names of painted values in a checkpoint
 _CARRIED = "painted "
@@ -81,7 +81,7 @@ class Provenance:
 def make_frame(
     moment: Moment,
     scene: Scene,
-    bodies: list[Body],
+    instances: list[MaterialInstance],
     store: ParticleStore,
     provenance: Provenance,
     *,
@@ -96,17 +96,17 @@ def make_frame(
     ids = store.ids[slots]
     layout = store.layout
     run = np.searchsorted(layout.first, slots, side="right") - 1
-    body = run % store.body_count
+    instance = run % store.instance_count
     position = np.empty((len(slots), 3), np.float32)
-    world_positions(store.table, slots, run // store.body_count, layout.coordinates, scene.solver.grid_spacing, position)
+    world_positions(store.table, slots, run // store.instance_count, layout.coordinates, scene.solver.grid_spacing, position)
     volume_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
     rotation, stretch = np.empty((len(slots), 4), np.float32), np.empty((len(slots), 3), np.float32)
     places = np.full(layout.slot_count, -1, np.int32)
     places[slots] = np.arange(len(slots), dtype=np.int32)
-    is_fluid = np.repeat(np.tile([b.is_fluid for b in bodies], len(layout.keys)), np.diff(layout.first))
+    is_fluid = np.repeat(np.tile([b.is_fluid for b in instances], len(layout.keys)), np.diff(layout.first))
     show_particles(store.table, places, is_fluid, volume_ratio, stress, rotation, stretch)
-    for index, shown in enumerate(bodies):
-        its = body == index
+    for index, shown in enumerate(instances):
+        its = instance == index
         volume_ratio[its] = shown.law.volume_ratio(volume_ratio[its], store.states(len(shown.law.state_names), slots[its]))
     births = provenance.births(scene)
     arrays = {
@@ -147,8 +147,8 @@ def _density_ratios(store: ParticleStore, slots: NDArray[np.int64], run: NDArray
     Particles gather the density from the nodes of their velocity field, so near a surface or a collider it is less than inside.
     """
     solver, layout = scene.solver, store.layout
-    mass, block = np.zeros(len(slots)), run // store.body_count
-    field = np.asarray(store.field_of_body)[run % store.body_count]
+    mass, block = np.zeros(len(slots)), run // store.instance_count
+    field = np.asarray(store.field_of_instance)[run % store.instance_count]
     for number, neighbors in enumerate(layout.field_neighbors):
         its = np.flatnonzero(field == number)
         around = np.empty(len(its))

@@ -11,9 +11,9 @@ from ..scene.description import Scene, law_at
 from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import VELOCITY
-from .bodies import Body
 from .force_fields import ForceFields
 from .forces import limit_nodes, limit_particles
+from .material_instances import MaterialInstance
 from .time_step import Drive
 
 
@@ -21,26 +21,26 @@ class Director:
     """Gravity, force fields, the speed limit and animated materials, at the moment of the last `move_to`.
 
     Args:
-        bodies: the scene's bodies; those with an animated material are replaced in this list at every moment.
+        instances: the scene's instances; those with an animated material are replaced in this list at every moment.
 
     Attributes:
         gravity: x, y, z and 0 for each node of a row [m/s^2], shape (4 * BLOCK,).
         forces: the force fields.
     """
 
-    def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
+    def __init__(self, scene: Scene, instances: list[MaterialInstance], store: ParticleStore) -> None:
         self.forces = ForceFields(scene)
         self.gravity = np.zeros(4 * BLOCK, store.dtype)
         self._solver = scene.solver
-        self._bodies = bodies
+        self._instances = instances
         self._store = store
         self._is_flip = scene.solver.transfer == "flip"
         animations = [material.animation for material in scene.materials.values()]
         laws = [material.law for material in scene.materials.values()]
-        animated = ((number, body, animations[body.material_index]) for number, body in enumerate(bodies))
+        animated = ((number, instance, animations[instance.material_index]) for number, instance in enumerate(instances))
         self._animated = {
-            number: _AnimatedBody(body, laws[body.material_index], animation)
-            for number, body, animation in animated
+            number: _AnimatedInstance(instance, laws[instance.material_index], animation)
+            for number, instance, animation in animated
             if animation is not None
         }
         self._max_speed: float | None = None
@@ -60,7 +60,7 @@ class Director:
         self._stiffening = 1.0
         for number, animated in self._animated.items():
             self._stiffening = max(self._stiffening, animated.stiffening(frame))
-            self._bodies[number] = animated.body_at(frame)
+            self._instances[number] = animated.instance_at(frame)
         self.forces.move_to(frame)
 
     def _set_solver(self, frame: float) -> None:
@@ -105,11 +105,11 @@ class Director:
             limit_particles(self._store.table, VELOCITY, self._store.layout.slot_count, self._max_speed)
 
 
-class _AnimatedBody:
-    """A body with an animated material."""
+class _AnimatedInstance:
+    """An instance with an animated material."""
 
-    def __init__(self, body: Body, law: Law, animation: Animation) -> None:
-        self._body = body
+    def __init__(self, instance: MaterialInstance, law: Law, animation: Animation) -> None:
+        self._instance = instance
         self._law = law
         self._animation = animation
         # wave speeds in undeformed material: when the control's speeds were measured, and at the current moment
@@ -117,15 +117,15 @@ class _AnimatedBody:
         self._speed_now = 0.0
         self._saved = 0.0
 
-    def body_at(self, frame: float) -> Body:
+    def instance_at(self, frame: float) -> MaterialInstance:
         law = self._law_at(frame)
-        return replace(self._body, law=law, constants=law.constants(self._body.stiffness_scale, self._body.dimension))
+        return replace(self._instance, law=law, constants=law.constants(self._instance.stiffness_scale, self._instance.dimension))
 
     def _law_at(self, frame: float) -> Law:
-        """The material's law at a moment, with the body's factors."""
-        factors = self._body.factors
+        """The material's law at a moment, with the instance's factors."""
+        factors = self._instance.factors
         law = law_at(self._law, self._animation, frame).scaled(factors.friction, factors.strength)
-        return replace(law, density=self._body.law.density)
+        return replace(law, density=self._instance.law.density)
 
     def begin(self, frame: float) -> None:
         # the speeds were measured at an unknown moment between the previous frame and this one
@@ -150,4 +150,4 @@ class _AnimatedBody:
         self._speed = self._speed_now
 
     def _wave_speed(self, frame: float) -> float:
-        return self._law_at(frame).wave_speed(self._body.stiffness_scale, self._body.dimension)
+        return self._law_at(frame).wave_speed(self._instance.stiffness_scale, self._instance.dimension)

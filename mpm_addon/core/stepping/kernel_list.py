@@ -289,14 +289,14 @@ def units_of(scene: "Scene") -> list[Unit]:
 
 def groups_of(scene: "Scene") -> set[str]:
     """The groups that a scene needs."""
-    from ..scene.levels import piece_of
+    from ..scene.levels import body_of
 
     groups = {"step", "law"}
     if any(scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters):
         groups |= {"rest", "rest law"}
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
-    if len({piece_of(scene, index) for index in range(len(scene.emitters))}) > 1:
+    if len({body_of(scene, index) for index in range(len(scene.emitters))}) > 1:
         groups.add("meeting")
     if any(collider.dynamic for collider in scene.colliders):
         groups |= {"obstacles", "rigid"}
@@ -308,10 +308,10 @@ def groups_of(scene: "Scene") -> set[str]:
         groups.add("poisson")
     if any(emitter.mode != "once" for emitter in scene.emitters):
         groups.add("inflow")
-    bodies = (*scene.emitters, *scene.colliders, *scene.outflows)
-    if any(body.shape.kind == "mesh" for body in bodies):
+    items = (*scene.emitters, *scene.colliders, *scene.outflows)
+    if any(item.shape.kind == "mesh" for item in items):
         groups.add("mesh")
-    deforms = any(body.motion is not None and body.motion.vertices is not None for body in bodies)
+    deforms = any(item.motion is not None and item.motion.vertices is not None for item in items)
     # exact distances of rigid meshes come from the same kernels
     if deforms or any(collider.shape.kind == "mesh" for collider in scene.colliders):
         groups |= {"mesh", "deforming"}

@@ -20,7 +20,7 @@ from ..transfer.rest_grid import RestGrid
 from ..transfer.rest_strain import EXTREME_COUNT, Strain, strain_particles
 from ..transfer.rows import VELOCITY
 from ..transfer.scheme import Scheme
-from .bodies import Body
+from .material_instances import MaterialInstance
 from .resumption import wrong
 from .time_step import Speeds
 
@@ -46,11 +46,11 @@ class RestBodies:
         stiffest: the material with the greatest wave speed.
     """
 
-    def __init__(self, bodies: list[Body], store: ParticleStore, scheme: Scheme, spacing: float) -> None:
-        self._bodies = bodies
-        self._numbers = [number for number, body in enumerate(bodies) if body.law.uses_rest_state]
+    def __init__(self, instances: list[MaterialInstance], store: ParticleStore, scheme: Scheme, spacing: float) -> None:
+        self._instances = instances
+        self._numbers = [number for number, instance in enumerate(instances) if instance.law.uses_rest_state]
         self.is_used = bool(self._numbers)
-        self._fields = {store.field_of_body[number] for number in self._numbers}
+        self._fields = {store.field_of_instance[number] for number in self._numbers}
         store.is_carried[self._numbers] = True
         self._store = store
         self._scheme = scheme
@@ -69,16 +69,16 @@ class RestBodies:
         self.stiffest = ""
 
     def is_field(self, field: int) -> bool:
-        """Whether the bodies of a velocity field are such bodies."""
+        """Whether the body of a velocity field is one of these."""
         return field in self._fields
 
-    def is_body(self, number: int) -> bool:
-        """Whether a body is one of these."""
-        return self.is_used and self._bodies[number].law.uses_rest_state
+    def includes(self, number: int) -> bool:
+        """Whether a material instance belongs to such a body."""
+        return self.is_used and self._instances[number].law.uses_rest_state
 
     def add(self, particles: NewParticles) -> None:
         """Add new particles of one emitter, which are in their rest state; before the store is sorted."""
-        if self.is_used and len(particles.bodies) and self.is_body(int(particles.bodies[0])):
+        if self.is_used and len(particles.instances) and self.includes(int(particles.instances[0])):
             self._places = self._places.joined(particles)
 
     @property
@@ -108,7 +108,7 @@ class RestBodies:
         if self._has_changed():
             self._grid.build(self._places)
             self._places = self._grid.places
-        self._is_alone = not is_driven and len(self._numbers) == len(self._bodies)
+        self._is_alone = not is_driven and len(self._numbers) == len(self._instances)
         self._grid.find()
         self._grid.save()
         for group in obstacles:
@@ -123,8 +123,8 @@ class RestBodies:
         """Whether particles have come or gone since the rest grid was built."""
         if len(self._places.id) != len(self._grid.places.id):
             return True
-        is_ours = np.isin(np.arange(len(self._bodies)), self._numbers)
-        first, count = self._store.layout.first, self._store.body_count
+        is_ours = np.isin(np.arange(len(self._instances)), self._numbers)
+        first, count = self._store.layout.first, self._store.instance_count
         runs = np.flatnonzero(np.tile(is_ours, (len(first) - 1) // count))
         live = self._store.live
         present = sum(int(np.count_nonzero(live[first[run] : first[run + 1]])) for run in runs)
@@ -183,12 +183,12 @@ class RestBodies:
         grid, store = self._grid, self._grid.store
         self.speeds, self._trouble, self.stiffest, self._farthest = Speeds(), None, "", 0.0
         for number in self._numbers:
-            body, field = self._bodies[number], store.field_of_body[number]
+            instance, field = self._instances[number], store.field_of_instance[number]
             task = Strain(number, dt, is_shown)
             self._extremes[:] = 0.0
             self._extremes[:, 4] = -math.inf
             strain_particles(
-                body.constants,
+                instance.constants,
                 self._scheme,
                 store.particles,
                 grid.strain_grid(field),
@@ -198,13 +198,13 @@ class RestBodies:
                 self._extremes,
             )
             fastest, farthest, wave_speed, gradient, flattest, check = (float(each) for each in self._extremes.max(axis=0))
-            subject = f'Material "{body.name}"'
+            subject = f'Material "{instance.name}"'
             if not math.isfinite(check) and self._trouble is None:
                 self._trouble = Trouble(Kind.NOT_FINITE, subject, number)
-            if -flattest <= body.law.least_volume_ratio and self._trouble is None:
+            if -flattest <= instance.law.least_volume_ratio and self._trouble is None:
                 self._trouble = Trouble(Kind.INVERTED, subject, number)
             if wave_speed > self.speeds.wave:
-                self.stiffest = body.name
+                self.stiffest = instance.name
             self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
             self._farthest = max(self._farthest, farthest)
         grid.take_forces()
@@ -270,9 +270,9 @@ class RestBodies:
         grid = self._grid
         full = np.zeros(len(grid.mass))
         for number in self._numbers:
-            body = self._bodies[number]
-            its = grid.store.layout.node_fields == self._store.field_of_body[number]
-            full[its] = np.maximum(full[its], body.law.density * self._spacing**body.dimension)
+            instance = self._instances[number]
+            its = grid.store.layout.node_fields == self._store.field_of_instance[number]
+            full[its] = np.maximum(full[its], instance.law.density * self._spacing**instance.dimension)
         return (grid.mass > HELD_FULLNESS * full[:, None]).reshape(-1)
 
     def _node_places(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -19,14 +19,14 @@ State = Mapping[str, NDArray[Any]]
 _ROUNDING = 1e-3
 
 
-def check_state(state: State, own: State, scene: Scene, body_count: int) -> None:
+def check_state(state: State, own: State, scene: Scene, instance_count: int) -> None:
     """Check the arrays of a checkpoint as far as indices and memory accesses depend on them.
 
     Args:
         state: the arrays that were read.
         own: arrays that the simulation itself would write, for names, types and shapes; their particles may differ.
         scene: the scene to simulate.
-        body_count: number of bodies of the simulation.
+        instance_count: number of instances of the simulation.
 
     Raises:
         CacheError: naming the array and the problem.
@@ -34,7 +34,7 @@ def check_state(state: State, own: State, scene: Scene, body_count: int) -> None
     _check_types(state, own)
     emitted = len(state["emitter"])
     _check_range(state, "ids", emitted)
-    _check_range(state, "bodies", body_count)
+    _check_range(state, "bodies", instance_count)
     _check_range(state, "emitter", len(scene.emitters))
     if np.bincount(state["ids"], minlength=1).max() > 1:
         raise wrong("ids", "a particle appears twice")

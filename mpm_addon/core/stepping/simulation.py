@@ -22,15 +22,15 @@ from ..failure import Failure, Trouble
 from ..forecast.estimate import estimate
 from ..particles import Frame, Moment
 from ..scene.description import Scene
-from ..scene.levels import piece_of
+from ..scene.levels import body_of
 from ..transfer.particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
 from ..transfer.rows import STRESS
-from .bodies import Body, bodies_of, body_numbers, fields_of, renumbered, row_count_of
 from .compiling import kernel_problems, make_ready
 from .continuation import refuse_another_state
 from .diagnosis import STRAYED, advice, examined
 from .frames import Provenance, make_frame
 from .kernel_list import units_of
+from .material_instances import MaterialInstance, fields_of, instance_numbers, instances_of, renumbered, row_count_of
 from .resumption import check_state
 from .stepper import Stepper
 from .support import refuse_unsupported
@@ -101,18 +101,18 @@ class Simulation:
             refuse_another_state(before, scene)
         estimate(scene)
         self.scene = scene
-        self.bodies: list[Body] = bodies_of(scene)
+        self.instances: list[MaterialInstance] = instances_of(scene)
         solver = scene.solver
         self.store = ParticleStore(
-            len(self.bodies),
+            len(self.instances),
             solver.precision,
             solver.dimension,
             is_flip=solver.transfer == "flip",
-            row_count=row_count_of(self.bodies),
-            fields=fields_of(self.bodies),
+            row_count=row_count_of(self.instances),
+            fields=fields_of(self.instances),
         )
         self.provenance = Provenance.empty(scene.carried)
-        self.control = StepControl(scene, self.bodies)
+        self.control = StepControl(scene, self.instances)
         self._report_to = report
         self._moment = Moment(scene.time.frame_start)
         self._coming = scene.time.frame_start
@@ -121,7 +121,7 @@ class Simulation:
         self._step_seconds = 0.0
         self._compile()
         self._report("preparing", 0.0, 0.0)
-        self._stepper = Stepper(scene, self.bodies, self.store)
+        self._stepper = Stepper(scene, self.instances, self.store)
         self.seconds = self._stepper.seconds
         self._outflows = Outflows(scene)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
@@ -166,7 +166,7 @@ class Simulation:
         self.kernel_problems = kernel_problems()
 
     def _load(self, snapshot: Mapping[str, NDArray[Any]], before: Scene | None) -> None:
-        check_state(snapshot, self.snapshot(), self.scene, len(self.bodies))
+        check_state(snapshot, self.snapshot(), self.scene, len(self.instances))
         self._moment = Moment(*(int(part) for part in snapshot["moment"]))
         self._coming = self._moment.number
         self._substeps = int(snapshot["substeps"])
@@ -178,7 +178,7 @@ class Simulation:
         self._stepper.rigid.load(snapshot["rigid_bodies"])
         particles = particles_of_snapshot(snapshot)
         if before is not None:
-            particles.bodies[:] = renumbered(bodies_of(before), self.bodies)[particles.bodies]
+            particles.instances[:] = renumbered(instances_of(before), self.instances)[particles.instances]
             self._renew_stress(particles)
         self._outflows.add_checked(self.store, particles, self._moment.frame)
         self._stepper.rest.load(snapshot)
@@ -189,16 +189,16 @@ class Simulation:
     def _renew_stress(self, particles: NewParticles) -> None:
         """Recompute stresses and wave speeds after the laws have changed."""
         self.control.speeds = self.control.speeds._replace(wave=0.0)
-        for number, body in enumerate(self.bodies):
-            its = np.flatnonzero(particles.bodies == number)
+        for number, instance in enumerate(self.instances):
+            its = np.flatnonzero(particles.instances == number)
             if not len(its):
                 continue
             table = particles.table[:, its]
-            wave_speed, gradient = body.renew(table)
+            wave_speed, gradient = instance.renew(table)
             # only the stress is taken over: some laws also change J by the density around a particle, which is not known here
             particles.table[STRESS : STRESS + 6, its] = table[STRESS : STRESS + 6]
             if wave_speed > self.control.speeds.wave:
-                self.control.stiffest = body.name
+                self.control.stiffest = instance.name
             self.control.speeds = self.control.speeds.at_least(wave_speed, 0.0, gradient)
 
     def _report(self, stage: str, fraction: float, dt: float) -> None:
@@ -216,7 +216,7 @@ class Simulation:
         frame = make_frame(
             self._moment,
             self.scene,
-            self.bodies,
+            self.instances,
             self.store,
             self.provenance,
             deleted=self._deleted,
@@ -242,7 +242,7 @@ class Simulation:
         emitter = self.scene.emitters[batch.emitter_index]
         subject = f'Emitter "{emitter.name}"'
         material_index = list(self.scene.materials).index(emitter.material)
-        numbers = body_numbers(self.bodies, piece_of(self.scene, batch.emitter_index), material_index, batch.painted.combinations)[
+        numbers = instance_numbers(self.instances, body_of(self.scene, batch.emitter_index), material_index, batch.painted.combinations)[
             batch.painted.combination
         ]
         refuse_outside(self.scene, batch.points.position, subject)
@@ -251,7 +251,7 @@ class Simulation:
             spacing=self.scene.solver.grid_spacing,
             dtype=self.store.dtype,
             first_id=len(self.provenance),
-            bodies=numbers,
+            instances=numbers,
             subject=subject,
             row_count=self.store.row_count,
         )
@@ -261,11 +261,11 @@ class Simulation:
         present = np.unique(numbers)
         for number in present:
             its = slice(None) if len(present) == 1 else np.flatnonzero(numbers == number)
-            # a view if all particles belong to one body
+            # a view if all particles belong to one instance
             table = particles.table[:, its]
-            wave_speed, gradient = self.bodies[number].prepare(table)
+            wave_speed, gradient = self.instances[number].prepare(table)
             particles.table[:, its] = table
-            self.control.take_in(self.bodies[number].name, wave_speed, fastest, gradient)
+            self.control.take_in(self.instances[number].name, wave_speed, fastest, gradient)
         self._stepper.rest.add(particles)
         return particles
 
@@ -346,7 +346,7 @@ class Simulation:
 
     def _failure(self, trouble: Trouble, dt: float, moment: float) -> UnstableError:
         """The error that ends the simulation at a moment, in frames, after a substep of dt [s] that cannot be shortened."""
-        trouble, ids, position = examined(trouble, self._stepper, self.store, self.bodies, dt)
+        trouble, ids, position = examined(trouble, self._stepper, self.store, self.instances, dt)
         emitters = tuple(self.scene.emitters[number].name for number in np.unique(self.provenance.emitter[ids]))
         failure = Failure(
             kind=trouble.kind,
@@ -358,6 +358,6 @@ class Simulation:
             id=ids,
             position=position,
             emitters=emitters,
-            advice=advice(trouble, self.scene, self.bodies, self.control),
+            advice=advice(trouble, self.scene, self.instances, self.control),
         )
         return UnstableError.of_failure(failure)

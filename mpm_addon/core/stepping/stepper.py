@@ -28,8 +28,8 @@ from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import POSITION, VELOCITY
 from ..transfer.scatter import particles_to_grid
 from ..transfer.scheme import farthest_drift, scheme_of
-from .bodies import Body
 from .influences import Director
+from .material_instances import MaterialInstance
 from .rest_bodies import RestBodies
 from .time_step import Drive, Speeds
 
@@ -55,15 +55,15 @@ class Stepper:
         seconds: time spent so far on "sort", "grid", "contact" and "particles".
     """
 
-    def __init__(self, scene: Scene, bodies: list[Body], store: ParticleStore) -> None:
+    def __init__(self, scene: Scene, instances: list[MaterialInstance], store: ParticleStore) -> None:
         solver = scene.solver
-        self._mixed = MixedNodes([body.law for body in bodies], solver.grid_spacing**solver.dimension)
+        self._mixed = MixedNodes([instance.law for instance in instances], solver.grid_spacing**solver.dimension)
         self._cover, self._is_covered = Cover(), False
-        fluid_fields = np.array([all(bodies[number].is_fluid for number in its) for its in store.fields])
+        fluid_fields = np.array([all(instances[number].is_fluid for number in its) for its in store.fields])
         self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._mixed.full_mass, fluid_fields)
         self.rigid = RigidBodies(scene, self.obstacles, self._mixed.full_mass, fluid_fields)
         self.spacing = solver.grid_spacing
-        self._bodies = bodies
+        self._instances = instances
         self._store = store
         self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
         self._body_contact = BodyContact(self.spacing, solver.dimension, is_cubic=solver.kernel == "cubic")
@@ -71,8 +71,8 @@ class Stepper:
         # a substep is chosen before its motion is known; more than twice the allowed displacement means instability
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
         self.pins = Pins(scene)
-        self.rest = RestBodies(bodies, store, self.scheme, self.spacing)
-        self._director = Director(scene, bodies, store)
+        self.rest = RestBodies(instances, store, self.scheme, self.spacing)
+        self._director = Director(scene, instances, store)
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
         self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
@@ -259,7 +259,7 @@ class Stepper:
         update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, gravity, store.node_speeds)
 
     def _scatter(self, dt: float, *, is_for_frame: bool = False) -> None:
-        """Scatter the waiting particles for a substep of dt [s], each velocity field's bodies to its own node blocks.
+        """Scatter the waiting particles for a substep of dt [s], those of each velocity field to its own node blocks.
 
         In a substep, bodies with a rest state scatter only where something else can act on them; for a frame, everywhere.
         """
@@ -279,7 +279,7 @@ class Stepper:
             obstacle.apply_contact_impulses(self._store)
         self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
         self.pins.fix_nodes(self._store)
-        self._body_contact.meet(self._store, [body.law for body in self._bodies], dt)
+        self._body_contact.meet(self._store, [instance.law for instance in self._instances], dt)
         # a second round, so that contact holds with all obstacles at a node in a corner
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
@@ -315,35 +315,35 @@ class Stepper:
         return float(fastest) + float(check)
 
     def _advance(self, dt: float) -> tuple[Trouble | None, float]:
-        """Advance the bodies, and scatter them if the next substep is planned; returns any trouble, and the drift [cells]."""
+        """Advance the material instances, and scatter them if the next substep is planned; returns any trouble, and the drift [cells]."""
         self.speeds = Speeds()
         drift = 0.0
-        for number, body in enumerate(self._bodies):
-            if self.rest.is_body(number):
+        for number, instance in enumerate(self._instances):
+            if self.rest.includes(number):
                 continue
-            self._pass(number, body, dt, self.planned)
+            self._pass(number, instance, dt, self.planned)
             fastest, farthest, wave_speed, gradient, flattest, check = (float(extreme) for extreme in self._extremes.max(axis=0))
             kind = None
             if not math.isfinite(check):
                 kind = Kind.NOT_FINITE
             elif fastest > self.explained_speed or farthest > self._longest_way:
                 kind = Kind.RUNAWAY
-            elif dt * gradient > LARGEST_GRADIENT_STEP or -flattest <= body.law.least_volume_ratio:
+            elif dt * gradient > LARGEST_GRADIENT_STEP or -flattest <= instance.law.least_volume_ratio:
                 kind = Kind.INVERTED
             if kind is not None:
-                return Trouble(kind, f'Material "{body.name}"', number), drift
+                return Trouble(kind, f'Material "{instance.name}"', number), drift
             if wave_speed > self.speeds.wave:
-                self.stiffest = body.name
+                self.stiffest = instance.name
             self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
             drift = max(drift, farthest)
         return None, drift
 
-    def _pass(self, number: int, body: Body, dt: float, next_dt: float | None) -> None:
-        """Advance one body by dt, and scatter it for the next substep if there is one."""
+    def _pass(self, number: int, instance: MaterialInstance, dt: float, next_dt: float | None) -> None:
+        """Advance one material instance by dt, and scatter it for the next substep if there is one."""
         store = self._store
-        grid = store.grid(self.spacing, store.field_of_body[number])
+        grid = store.grid(self.spacing, store.field_of_instance[number])
         task = Pass(number, dt, next_dt or 0.0, self._way, next_dt is not None, self._is_near, self._mixed.full_mass)
-        advance_particles(body.constants, self.scheme, store.particles, grid, task, store.scratch, store.arenas, self._extremes)
+        advance_particles(instance.constants, self.scheme, store.particles, grid, task, store.scratch, store.arenas, self._extremes)
 
     def gather(self) -> None:
         """Gather from the last substep's grid into the table, for diagnosis; no substep can follow."""
@@ -352,15 +352,15 @@ class Stepper:
             # particles out of reach of their arena gather at its edge
             row = self._store.table[POSITION + axis, :slots]
             np.clip(np.nan_to_num(row, nan=low), low, high, out=row)
-        for number, body in enumerate(self._bodies):
-            if not self.rest.is_body(number):
-                self._pass(number, body, 0.0, None)
+        for number, instance in enumerate(self._instances):
+            if not self.rest.includes(number):
+                self._pass(number, instance, 0.0, None)
 
     def _not_finite(self) -> Trouble:
         """The first material whose particles are not finite."""
-        first, count = self._store.layout.first, self._store.body_count
-        for number, body in enumerate(self._bodies):
+        first, count = self._store.layout.first, self._store.instance_count
+        for number, instance in enumerate(self._instances):
             for low, high in zip(first[number:-1:count], first[number + 1 :: count], strict=True):
                 if not np.isfinite(self._store.table[:, low:high]).all():
-                    return Trouble(Kind.NOT_FINITE, f'Material "{body.name}"', number)
+                    return Trouble(Kind.NOT_FINITE, f'Material "{instance.name}"', number)
         return Trouble(Kind.NOT_FINITE, "The grid")

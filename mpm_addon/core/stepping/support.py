@@ -4,7 +4,7 @@ from ..emission.schedule import frame_of_once
 from ..errors import SceneError
 from ..geometry.solid import solid_properties
 from ..scene.description import Emitter, Scene
-from ..scene.levels import piece_of
+from ..scene.levels import body_of
 
 
 def refuse_unsupported(scene: Scene) -> None:
@@ -25,7 +25,7 @@ def refuse_unsupported(scene: Scene) -> None:
 
 def _refuse_rest_states(scene: Scene) -> None:
     """Refuse settings that bodies with forces from their rest state do not support."""
-    pieces: dict[str | int, Emitter] = {}
+    bodies: dict[str | int, Emitter] = {}
     for index, emitter in enumerate(scene.emitters):
         subject = f'Emitter "{emitter.name}"'
         is_rest = _has_rest_state(scene, emitter)
@@ -35,7 +35,7 @@ def _refuse_rest_states(scene: Scene) -> None:
                 'use mode "once", or reference "current"',
                 subject=subject,
             )
-        other = pieces.setdefault(piece_of(scene, index), emitter)
+        other = bodies.setdefault(body_of(scene, index), emitter)
         if is_rest != _has_rest_state(scene, other):
             raise SceneError(
                 f'body "{emitter.body}" has materials with reference "rest" and others, as that of Emitter "{other.name}"',

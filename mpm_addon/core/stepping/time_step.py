@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ..errors import UnstableError
 from ..scene.description import Scene
 from ..scene.settings import Solver
-from .bodies import Body
+from .material_instances import MaterialInstance
 
 LARGEST_HALVINGS = 6
 MOST_STEPS = 1_000_000
@@ -56,11 +56,11 @@ class StepControl:
         stiffening: the greatest stiffening since then; see `Drive`.
     """
 
-    def __init__(self, scene: Scene, bodies: list[Body]) -> None:
+    def __init__(self, scene: Scene, instances: list[MaterialInstance]) -> None:
         self.speeds = Speeds()
         self._solver = scene.solver
         self.drive = Drive()
-        self._bodies = bodies
+        self._instances = instances
         self._halvings = 0
         self._longest = math.inf
         self.stiffest = ""
@@ -104,7 +104,7 @@ class StepControl:
         h = self._solver.grid_spacing
         speed = max(self.speeds.particle, obstacle_speed)
         # evaluated now, because a material's viscosity may be animated
-        limit = min((_viscous_limit(body, self._solver) for body in self._bodies), default=math.inf)
+        limit = min((_viscous_limit(instance, self._solver) for instance in self._instances), default=math.inf)
         wave = self.speeds.wave * self.drive.stiffening
         if wave + speed > 0.0:
             limit = min(limit, self._solver.cfl * h / (wave + speed))
@@ -167,9 +167,9 @@ class StepControl:
             self._longest = 2.0 * self._longest if self._halvings else math.inf
 
 
-def _viscous_limit(body: Body, solver: Solver) -> float:
+def _viscous_limit(instance: MaterialInstance, solver: Solver) -> float:
     """h^2 rho / (2 d eta) [s]."""
-    viscosity = body.law.greatest_viscosity(body.stiffness_scale)
+    viscosity = instance.law.greatest_viscosity(instance.stiffness_scale)
     if viscosity == 0.0:
         return math.inf
-    return solver.grid_spacing**2 * body.law.density / (2.0 * solver.dimension * viscosity)
+    return solver.grid_spacing**2 * instance.law.density / (2.0 * solver.dimension * viscosity)

@@ -27,10 +27,10 @@ EXTREME_COUNT = 6
 
 
 class Pass(NamedTuple):
-    """The parameters of one pass over the particles of a body.
+    """The parameters of one pass over the particles of an instance.
 
     Attributes:
-        body: number of the body.
+        instance: number of the instance.
         dt: length of the substep [s].
         next_dt: length of the next substep, which a fused pass scatters for [s].
         reach: upper bound on the displacement of particles along an axis in the substep [cells].
@@ -39,7 +39,7 @@ class Pass(NamedTuple):
         full_mass: mass of a full cell [kg], see `fullness`; 0 without fluids.
     """
 
-    body: int
+    instance: int
     dt: float
     next_dt: float
     reach: float
@@ -136,7 +136,7 @@ def _overload_dimension_of(scheme):
 
 @law_kernel(parallel=True)
 def advance_particles(tickets, constants, scheme, particles, grid, task, scratch, arenas, extremes):
-    """Move one body's particles with the grid, update F, state and stress, and scatter them again, all in one pass.
+    """Move one instance's particles with the grid, update F, state and stress, and scatter them again, all in one pass.
 
     A fused pass immediately scatters its results for the next substep, so that velocity, C and stress are not stored in the table;
     every particle must stay within its block's arena. An unfused pass writes them to the table. Blocks whose runs share vectors (see
@@ -154,9 +154,9 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
             |C| [1/s], largest -J, and 0, or NaN if a velocity, a stress or a wave speed is not finite.
     """
     table, runs = particles.table, particles.runs
-    first, pieces, body_count = runs
+    first, pieces, instance_count = runs
     spacing, neighbors, nodes, nodes_before, _, _ = grid
-    body, is_fused, is_kept = task.body, task.is_fused, task.is_kept
+    instance, is_fused, is_kept = task.instance, task.is_fused, task.is_kept
     step = task.dt / spacing
     dimension = dimension_of(scheme)
     fluid_density = task.full_mass / spacing**dimension
@@ -167,13 +167,13 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
         farthest, stiffest, steepest, check = fastest, fastest, fastest, fastest
         flattest = constant(-1e30, fastest)
         behind = pieces[piece]
-        room = arenas.rooms[body, piece]
+        room = arenas.rooms[instance, piece]
         while behind < pieces[piece + 1]:
             begin = behind
-            behind = group_end(runs, body, begin, pieces[piece + 1])
-            low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+            behind = group_end(runs, instance, begin, pieces[piece + 1])
+            low, high = first[begin * instance_count + instance], first[(behind - 1) * instance_count + instance + 1]
             blocks = begin, behind
-            does_without = is_sparse(scheme, table, runs, body, blocks)
+            does_without = is_sparse(scheme, table, runs, instance, blocks)
             has_scattered, has_kept = False, False
             for block in range(begin, behind):
                 if is_fused and not is_kept[block]:
@@ -185,14 +185,14 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                 live = live_count(table, chunk, count)
                 if does_without:
                     prepare_sparse(scheme, table, low, count, numbers, index)
-                    gather_sparse(scheme, runs, body, blocks, live, nodes, neighbors, numbers, index, LANES)
+                    gather_sparse(scheme, runs, instance, blocks, live, nodes, neighbors, numbers, index, LANES)
                     if scheme.flip_ratio > 0.0:
-                        gather_sparse(scheme, runs, body, blocks, live, nodes_before, neighbors, numbers, index, LANES_BEFORE)
+                        gather_sparse(scheme, runs, instance, blocks, live, nodes_before, neighbors, numbers, index, LANES_BEFORE)
                 else:
                     for at in range(0, count, LANE_COUNT):
                         prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
                     for block in range(begin, behind):
-                        run = block * body_count + body
+                        run = block * instance_count + instance
                         start, end = first[run], first[run + 1]
                         if start == end:
                             continue
@@ -256,7 +256,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                 if does_without and is_fused:
                     prepare_records(scheme, table, low, count, numbers)
                     for block in range(begin, behind):
-                        run = block * body_count + body
+                        run = block * instance_count + instance
                         start, end = first[run], first[run + 1]
                         if start == end:
                             continue
@@ -268,7 +268,7 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
                 elif has_scattered:
                     for block in range(begin, behind):
                         if not is_kept[block]:
-                            run = block * body_count + body
+                            run = block * instance_count + instance
                             start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
                             scatter_lanes(scheme, start, end, numbers, index, arenas, run)
         extremes[piece, 0] = largest(sqrt(fastest))

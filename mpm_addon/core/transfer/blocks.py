@@ -5,7 +5,7 @@ of the 3^3 nodes that a quadratic spline touches. Its position is stored in cell
 not depend on the distance from the world origin. A particle may leave its block by one cell (half a cell with cubic splines) before
 the particles are sorted again.
 
-Slots: the particles of a block are stored one after another, grouped by body into *runs*. Small consecutive runs of one body share
+Slots: the particles of a block are stored one after another, grouped by instance into *runs*. Small consecutive runs of one instance share
 vectors (see `packing`). Such a group is padded to a multiple of `LANE_COUNT` with massless copies of its last particle; they belong
 to its last run.
 
@@ -19,7 +19,7 @@ a particle can touch before the next sort, or a neighbor of such a node.
 In two dimensions the layout is the same without y: blocks of 4^2 nodes, arenas of 8^2, nine blocks around each. Particles lie at
 y = 0, the top of the blocks with y coordinate -1.
 
-A body is what the solver calls a material instance: all particles with the same law and the same constants.
+An *instance* is a material instance: all particles of one body with the same law and the same constants.
 """
 
 from typing import Any, NamedTuple
@@ -47,17 +47,17 @@ KEY_OFFSET = 1 << (KEY_BITS - 1)
 
 
 class Runs(NamedTuple):
-    """The slots of each run, which is the particles of one body in one block.
+    """The slots of each run, which is the particles of one instance in one block.
 
     Attributes:
-        first: (runs + 1,) first slot of each run, and the number of slots at the end; run = block * body_count + body.
+        first: (runs + 1,) first slot of each run, and the number of slots at the end; run = block * instance_count + instance.
         pieces: (pieces + 1,) first block of each piece of work, and the number of blocks at the end.
-        body_count: number of bodies.
+        instance_count: number of instances.
     """
 
     first: NDArray[np.int64]
     pieces: NDArray[np.int64]
-    body_count: int
+    instance_count: int
 
 
 class Particles(NamedTuple):
@@ -82,15 +82,15 @@ class Grid(NamedTuple):
         neighbors: (blocks, 27 or 9) node blocks around each particle block.
         nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg] of each node.
         nodes_before: the same before gravity, forces and contact; only used with FLIP.
-        low_body, high_body: the bodies [low, high) of the velocity field that these nodes belong to, see `fields`.
+        low_instance, high_instance: the instances [low, high) of the velocity field that these nodes belong to, see `fields`.
     """
 
     spacing: float
     neighbors: NDArray[np.int64]
     nodes: NDArray[Any]
     nodes_before: NDArray[Any]
-    low_body: int
-    high_body: int
+    low_instance: int
+    high_instance: int
 
 
 @kernel

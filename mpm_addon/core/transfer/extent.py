@@ -39,7 +39,7 @@ class Arenas(NamedTuple):
         values: momentum [kg m/s] and mass [kg] of the nodes of all arenas, in order of x, y and z within each arena; in place of the
             arena of a run in a sparse group its records, see `sparse`.
         starts: (runs,) offset of each arena in `values`.
-        rooms: (bodies, pieces) offset of the first arena of each body in each piece of work; each has space for its largest box.
+        rooms: (instances, pieces) offset of the first arena of each instance in each piece of work; each has space for its largest box.
         boxes: (runs, 6) nodes [begin, end) along x, y and z that each run touches; along z an arena stores all eight anyway. For
             records, -1 and their number.
         reach: (blocks, 6) largest possible box until the next sort.
@@ -47,7 +47,7 @@ class Arenas(NamedTuple):
             scattered to it since the arenas were last summed. For records its bits tell which of them, counted modulo 8, touch the node
             block.
         mark_bytes: (node blocks + 1, 32) the same memory as bytes: no two blocks write the same one.
-        bodies: (node blocks + 1, 2) bodies [begin, end) whose arenas each node block sums; see `fields`.
+        instances: (node blocks + 1, 2) instances [begin, end) whose arenas each node block sums; see `fields`.
     """
 
     values: NDArray[np.floating]
@@ -57,15 +57,15 @@ class Arenas(NamedTuple):
     reach: NDArray[np.int8]
     marks: NDArray[np.uint64]
     mark_bytes: NDArray[np.uint8]
-    bodies: NDArray[np.int64]
+    instances: NDArray[np.int64]
 
 
 def no_arenas(dtype: np.dtype[Any]) -> Arenas:
     """Arenas for no runs."""
     marks, boxes = np.zeros((1, MARK_WORDS), np.uint64), np.zeros((0, BOX), np.int8)
     nothing = np.zeros(0, np.int64)
-    bodies = np.zeros((1, 2), np.int64)
-    return Arenas(np.zeros(ROOM, dtype), nothing, nothing.reshape(1, 0), boxes, boxes, marks, marks.view(np.uint8), bodies)
+    instances = np.zeros((1, 2), np.int64)
+    return Arenas(np.zeros(ROOM, dtype), nothing, nothing.reshape(1, 0), boxes, boxes, marks, marks.view(np.uint8), instances)
 
 
 @kernel
@@ -88,12 +88,12 @@ def make_room(extents, runs, is_plane, rooms, reach):
         if is_plane:
             reach[block, 2], reach[block, 3] = 0, 1
     start = 0
-    first, pieces, body_count = runs
-    for body in range(body_count):
+    first, pieces, instance_count = runs
+    for instance in range(instance_count):
         for piece in range(rooms.shape[1]):
-            rooms[body, piece] = start
+            rooms[instance, piece] = start
             for block in range(pieces[piece], pieces[piece + 1]):
-                run = block * body_count + body
+                run = block * instance_count + instance
                 if first[run] < first[run + 1]:
                     start += largest_arena(reach[block], first[run + 1] - first[run])
     return start

@@ -46,7 +46,7 @@ class MixedNodes:
     """The nodes where a fluid meets materials of another density or of another velocity field.
 
     Args:
-        laws: of the bodies.
+        laws: of the instances.
         cell_volume: [m^3], in 2D [m^2].
 
     Attributes:
@@ -89,16 +89,16 @@ class MixedNodes:
 
 @parallel_kernel
 def count_volumes(tickets, arenas, node_arenas, mixed, volumes, nodes):
-    """Correct the masses at nodes so that each body counts by its volume.
+    """Correct the masses at nodes so that each instance counts by its volume.
 
     Args:
         arenas: see `Arenas`; those of the substep.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block, -1 where there is none.
         mixed: (n,) node blocks.
-        volumes: (bodies,) density of the reference over the body's, 0 for bodies that take up no space.
+        volumes: (instances,) density of the reference over the instance's, 0 for instances that take up no space.
         nodes: (node blocks, 4 * block nodes) velocities [m/s] and masses [kg]; the masses are changed.
     """
-    body_count = volumes.size
+    instance_count = volumes.size
     is_in_space = node_arenas.shape[1] == NEIGHBORS
     for index in shared(tickets[0], mixed.size, 4):
         number = mixed[index]
@@ -106,11 +106,11 @@ def count_volumes(tickets, arenas, node_arenas, mixed, volumes, nodes):
             block = node_arenas[number, place]
             if block < 0:
                 continue
-            for body in range(body_count):
-                is_in_sum = arenas.bodies[number, 0] <= body < arenas.bodies[number, 1]
-                factor = volumes[body] - 1.0 if is_in_sum else volumes[body]
+            for instance in range(instance_count):
+                is_in_sum = arenas.instances[number, 0] <= instance < arenas.instances[number, 1]
+                factor = volumes[instance] - 1.0 if is_in_sum else volumes[instance]
                 if factor != 0.0:
-                    add_masses(arenas, block * body_count + body, place, is_in_space, factor, nodes[number])
+                    add_masses(arenas, block * instance_count + instance, place, is_in_space, factor, nodes[number])
 
 
 @generic

@@ -212,7 +212,7 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds)
         speeds: (node blocks + 1, 4) result: see `fastest_nodes`; NaN where a velocity is not finite.
     """
     gravity = load(impulse, 0, ROW)
-    body_count = arenas.rooms.shape[0]
+    instance_count = arenas.rooms.shape[0]
     is_plane = node_arenas.shape[1] != NEIGHBORS
     tile = empty_tile(impulse)
     for number in shared(tickets[0], node_arenas.shape[0], 16):
@@ -226,7 +226,8 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds)
                 marks ^= mark << np.uint64(8 * byte)
                 place = 8 * word + byte
                 block = node_arenas[number, place]
-                for run in range(block * body_count + arenas.bodies[number, 0], block * body_count + arenas.bodies[number, 1]):
+                first = block * instance_count
+                for run in range(first + arenas.instances[number, 0], first + arenas.instances[number, 1]):
                     if is_plane:
                         rows |= add_plane_arena(arenas, run, place, tile)
                     elif arenas.boxes[run, 0] == IS_RECORDS:

@@ -27,14 +27,14 @@ def packed(coordinates: Ints) -> Ints:
     return (x << (2 * blocks.KEY_BITS)) | (y << blocks.KEY_BITS) | z
 
 
-def runs_of(counts: Ints, body_count: int) -> Runs:
+def runs_of(counts: Ints, instance_count: int) -> Runs:
     """The slots of runs with these numbers of particles, (runs,)."""
     pieces, first = np.zeros(PIECE_COUNT + 1, np.int64), np.empty(len(counts) + 1, np.int64)
-    before = np.zeros(len(counts) // body_count + 1, np.int64)
-    np.cumsum(counts.reshape(-1, body_count).sum(axis=1), out=before[1:])
+    before = np.zeros(len(counts) // instance_count + 1, np.int64)
+    np.cumsum(counts.reshape(-1, instance_count).sum(axis=1), out=before[1:])
     blocks.cut_into_pieces(before, pieces)
-    place_runs(counts, body_count, pieces, first)
-    return Runs(first, pieces, body_count)
+    place_runs(counts, instance_count, pieces, first)
+    return Runs(first, pieces, instance_count)
 
 
 @dataclass
@@ -99,7 +99,7 @@ class Layout:
         runs: slots of their particles.
         extents: bounding box of each block's particles at the sort; see `reach.find_extents`.
         dimension: 3 or 2.
-        fields: bodies of each velocity field, see `fields`.
+        fields: instances of each velocity field, see `fields`.
         old: a layout to reuse the node blocks of, if they are the same.
 
     Attributes:
@@ -110,7 +110,7 @@ class Layout:
         node_keys: of the node blocks without twins, in ascending order.
         node_coordinates: (node blocks, 3) of all node blocks, with twins at the end.
         node_arenas: (node blocks, 27 or 9) particle blocks around each of them, -1 for none.
-        node_bodies, node_fields, field_neighbors: see `fields.NodeBlocks`; `neighbors` is that of the first field.
+        node_instances, node_fields, field_neighbors: see `fields.NodeBlocks`; `neighbors` is that of the first field.
         fields: as above; origins: see `fields.NodeBlocks`.
         places: `neighbors` without twins.
     """
@@ -135,7 +135,7 @@ class Layout:
         self.places = self._around.places
         self._nodes = divide(fields, runs.first, self.places, len(self.node_keys))
         self.field_neighbors, self.origins = self._nodes.neighbors, self._nodes.origins
-        self.node_bodies, self.node_fields = self._nodes.bodies, self._nodes.fields
+        self.node_instances, self.node_fields = self._nodes.instances, self._nodes.fields
         self.neighbors = self.field_neighbors[0]
         self.node_coordinates = coordinates[self.origins] if self.has_twins else coordinates
         self.node_arenas = self._around.opposite[self.origins] if self.has_twins else self._around.opposite

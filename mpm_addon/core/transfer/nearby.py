@@ -61,7 +61,7 @@ def near(store: ParticleStore, radius: float) -> Near:
     around = places_of(layout.keys[:, None] + offsets.reshape(-1), layout.keys)
     extents = np.empty_like(layout.extents)
     find_extents(store.particles, extents)
-    return Near(store.table, layout.first[:: store.body_count].copy(), extents, around, radius)
+    return Near(store.table, layout.first[:: store.instance_count].copy(), extents, around, radius)
 
 
 @njit(nogil=True)

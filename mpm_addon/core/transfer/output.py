@@ -138,10 +138,10 @@ def write_quaternion(r, result):
 @parallel_kernel
 def totals(tickets, particles, result):
     """Mass, momentum and kinetic energy of each piece of work: (pieces, 5) [kg, kg m/s, J]; massless copies add nothing."""
-    table, (first, pieces, body_count) = particles.table, particles.runs
+    table, (first, pieces, instance_count) = particles.table, particles.runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         mass, mx, my, mz, energy = 0.0, 0.0, 0.0, 0.0, 0.0
-        for slot in range(first[pieces[piece] * body_count], first[pieces[piece + 1] * body_count]):
+        for slot in range(first[pieces[piece] * instance_count], first[pieces[piece + 1] * instance_count]):
             m = np.float64(table[MASS, slot])
             u, v, w = np.float64(table[VELOCITY, slot]), np.float64(table[VELOCITY + 1, slot]), np.float64(table[VELOCITY + 2, slot])
             mass += m

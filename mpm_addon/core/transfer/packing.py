@@ -1,4 +1,4 @@
-"""Groups: consecutive small runs of one body share vectors of slots, so that sparse particles do not occupy one vector each.
+"""Groups: consecutive small runs of one instance share vectors of slots, so that sparse particles do not occupy one vector each.
 
 A group is one run, or several that fit in a chunk together. It starts and ends at a whole vector and lies in one piece of work. Empty
 runs belong to any group.
@@ -10,22 +10,22 @@ from .scratch import CHUNK
 
 
 @kernel
-def place_runs(counts, body_count, pieces, first):
+def place_runs(counts, instance_count, pieces, first):
     """Assign slots to runs.
 
     Args:
         counts: (runs,) number of particles in each run.
-        body_count, pieces: see `Runs`.
+        instance_count, pieces: see `Runs`.
         first: result, see `Runs`.
     """
-    slot, start, last, body = 0, 0, -1, -1
+    slot, start, last, instance = 0, 0, -1, -1
     for piece in range(pieces.size - 1):
-        for run in range(pieces[piece] * body_count, pieces[piece + 1] * body_count):
+        for run in range(pieces[piece] * instance_count, pieces[piece + 1] * instance_count):
             if counts[run] == 0:
                 continue
-            if run % body_count != body or slot + counts[run] - start > CHUNK or last < pieces[piece] * body_count:
+            if run % instance_count != instance or slot + counts[run] - start > CHUNK or last < pieces[piece] * instance_count:
                 slot = -(-slot // LANE_COUNT) * LANE_COUNT
-                start, body = slot, run % body_count
+                start, instance = slot, run % instance_count
             first[last + 1 : run + 1] = slot
             slot += counts[run]
             last = run
@@ -33,13 +33,13 @@ def place_runs(counts, body_count, pieces, first):
 
 
 @kernel
-def group_end(runs, body, block, end):
-    """The block after a body's group that starts with `block`; the group ends at `end` or before it."""
+def group_end(runs, instance, block, end):
+    """The block after an instance's group that starts with `block`; the group ends at `end` or before it."""
     first = runs.first
-    low, high = first[block * runs.body_count + body], first[block * runs.body_count + body + 1]
+    low, high = first[block * runs.instance_count + instance], first[block * runs.instance_count + instance + 1]
     block += 1
     while block < end:
-        run = block * runs.body_count + body
+        run = block * runs.instance_count + instance
         if first[run] != high or first[run + 1] - low > CHUNK:
             break
         high = first[run + 1]

@@ -53,17 +53,17 @@ class NewParticles(NamedTuple):
     Attributes:
         table: (rows, n), positions relative to their blocks [cells].
         keys: (n,) keys of their blocks.
-        ids, bodies: (n,).
+        ids, instances: (n,).
     """
 
     table: NDArray[Any]
     keys: Ints
     ids: NDArray[np.int32]
-    bodies: Ints
+    instances: Ints
 
 
 def new_particles(
-    points: MaterialPoints, *, spacing: float, dtype: Any, first_id: int, bodies: Ints, subject: str, row_count: int = ROW_COUNT
+    points: MaterialPoints, *, spacing: float, dtype: Any, first_id: int, instances: Ints, subject: str, row_count: int = ROW_COUNT
 ) -> NewParticles:
     """Particles for the next sort; the law's virgin state and stress are filled in later.
 
@@ -72,7 +72,7 @@ def new_particles(
         spacing: cell size [m].
         dtype: of the table, float32 or float64.
         first_id: id of the first particle; the others follow.
-        bodies: number of each particle's body, (n,).
+        instances: number of each particle's instance, (n,).
         subject: the emitter's name in messages.
         row_count: number of rows in the table.
 
@@ -100,7 +100,7 @@ def new_particles(
     table[MASS] = points.mass
     table[VOLUME] = points.volume
     ids = np.arange(first_id, first_id + len(position), dtype=np.int32)
-    return NewParticles(table, keys, ids, bodies)
+    return NewParticles(table, keys, ids, instances)
 
 
 @dataclass
@@ -120,22 +120,22 @@ class ParticleStore:
     `restore` can return to it.
 
     Args:
-        body_count: number of bodies.
+        instance_count: number of instances.
         dtype: float32 or float64.
         dimension: 3 or 2.
         is_flip: whether the nodes' velocities before forces and contact are stored, too.
         row_count: rows of the table, see `rows.row_count`.
-        fields: bodies of each velocity field, see `fields`; None if all bodies share one.
+        fields: instances of each velocity field, see `fields`; None if all instances share one.
 
     Attributes:
-        field_of_body: number of each body's velocity field.
+        field_of_instance: number of each instance's velocity field.
         node_speeds: (node blocks + 1, 4) the largest speed in each along x, y and z [m/s], that along z twice; see `grid.fastest_nodes`.
-        is_carried: (bodies,) whether each body has a rest state and is moved by its rest nodes instead of the nodes in the world.
+        is_carried: (instances,) whether each instance has a rest state and is moved by its rest nodes instead of the nodes in the world.
     """
 
     def __init__(
         self,
-        body_count: int,
+        instance_count: int,
         dtype: Any,
         dimension: int = 3,
         *,
@@ -143,10 +143,10 @@ class ParticleStore:
         row_count: int = ROW_COUNT,
         fields: Fields | None = None,
     ) -> None:
-        self.body_count = body_count
-        self.fields = fields or (range(body_count),)
-        self.field_of_body = [field for field, its in enumerate(self.fields) for _ in its]
-        self.is_carried = np.zeros(body_count, np.bool_)
+        self.instance_count = instance_count
+        self.fields = fields or (range(instance_count),)
+        self.field_of_instance = [field for field, its in enumerate(self.fields) for _ in its]
+        self.is_carried = np.zeros(instance_count, np.bool_)
         self._is_flip = is_flip
         self.dtype = np.dtype(dtype)
         self.dimension = dimension
@@ -154,7 +154,7 @@ class ParticleStore:
         self.table = np.zeros((self.row_count, LANE_COUNT), self.dtype)
         self.ids = np.full(LANE_COUNT, -1, np.int32)
         nothing = np.zeros(0, np.int64)
-        self.layout = Layout(nothing, runs_of(nothing, body_count), np.zeros((0, 6)), dimension, self.fields)
+        self.layout = Layout(nothing, runs_of(nothing, instance_count), np.zeros((0, 6)), dimension, self.fields)
         self.particle_count = 0
         self.arenas = no_arenas(self.dtype)
         self.nodes, self.node_rows = self._empty_nodes(1)
@@ -179,8 +179,8 @@ class ParticleStore:
 
     def grid(self, spacing: float, field: int = 0) -> Grid:
         """The grid of a velocity field, for kernels, with its cell size [m]."""
-        bodies = self.fields[field]
-        return Grid(spacing, self.layout.field_neighbors[field], self.nodes, self.nodes_before, bodies.start, bodies.stop)
+        instances = self.fields[field]
+        return Grid(spacing, self.layout.field_neighbors[field], self.nodes, self.nodes_before, instances.start, instances.stop)
 
     def sort(self, new: NewParticles | None = None, limits: NDArray[np.float64] | None = None) -> int:
         """Sort the particles into blocks, together with new ones.
@@ -222,14 +222,14 @@ class ParticleStore:
             )
         keys = np.union1d(around.keys, new.keys)
         targets = np.append(np.searchsorted(keys, around.keys), -1)[around.places]
-        arrived = np.zeros((len(keys), self.body_count), np.int64)
+        arrived = np.zeros((len(keys), self.instance_count), np.int64)
         sorting.count_arrivals(moves, targets, arrived)
-        new_run = np.searchsorted(keys, new.keys) * self.body_count + new.bodies
+        new_run = np.searchsorted(keys, new.keys) * self.instance_count + new.instances
         counts = arrived.reshape(-1) + np.bincount(new_run, minlength=arrived.size)
-        runs = runs_of(counts, self.body_count)
+        runs = runs_of(counts, self.instance_count)
         self.particle_count = int(counts.sum())
         self._reserve(int(runs.first[-1]))
-        sorting.place_arrivals(moves, targets, runs.first[:-1].reshape(-1, self.body_count).copy())
+        sorting.place_arrivals(moves, targets, runs.first[:-1].reshape(-1, self.instance_count).copy())
         origins = sorting.Origins(self._origin, arrived.reshape(-1), counts)
         sorting.find_origins(old.runs, self._places, moves, origins.sources)
         self._place_new(new_run, runs.first, origins)
@@ -241,11 +241,11 @@ class ParticleStore:
         return left_out
 
     def _count_moves(self, source: "_Source") -> tuple[NDArray[np.int32], int]:
-        """The numbers of particles that go from each block to those around it, (blocks, bodies, 27 or 9), and that are removed."""
+        """The numbers of particles that go from each block to those around it, (blocks, instances, 27 or 9), and that are removed."""
         layout = source.layout
         if len(self._places) < layout.slot_count:
             self._places = np.empty(source.particles.table.shape[1], np.int8)
-        moves = np.empty((len(layout.keys), self.body_count, 3**self.dimension), np.int32)
+        moves = np.empty((len(layout.keys), self.instance_count, 3**self.dimension), np.int32)
         lost = np.zeros((PIECE_COUNT, 2), np.int64)
         sorting.count_moves(source.particles, layout.coordinates, source.limits, self._places, moves, lost)
         beyond, strays = lost.sum(axis=0)
@@ -285,14 +285,14 @@ class ParticleStore:
     def _place_arenas(self, node_blocks: int) -> None:
         """Reserve the arenas of the layout's runs."""
         layout, runs = self.layout, len(self.layout.first) - 1
-        rooms, reach = np.empty((self.body_count, PIECE_COUNT), np.int64), np.empty((len(layout.keys), BOX), np.int8)
+        rooms, reach = np.empty((self.instance_count, PIECE_COUNT), np.int64), np.empty((len(layout.keys), BOX), np.int8)
         size = make_room(layout.extents, layout.runs, self.dimension == 2, rooms, reach)
         values = self.arenas.values
         if len(values) < size:
             values = aligned((1, size + size // 4), self.dtype)[0]
         marks = np.zeros((node_blocks, MARK_WORDS), np.uint64)
         boxes = np.zeros((runs, BOX), np.int8)
-        self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8), layout.node_bodies)
+        self.arenas = Arenas(values, np.zeros(runs, np.int64), rooms, boxes, reach, marks, marks.view(np.uint8), layout.node_instances)
 
     def _empty_nodes(self, count: int) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Zeros for node blocks, a quarter more than `count`, and for their rows."""
@@ -311,7 +311,7 @@ class ParticleStore:
     def positions(self, spacing: float) -> NDArray[np.float64]:
         """World positions of all slots [m], shape (slots, 3)."""
         layout = self.layout
-        block = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: self.body_count]))
+        block = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: self.instance_count]))
         cells = self.table[POSITION : POSITION + 3, : layout.slot_count].T + blocks.BLOCK * layout.coordinates[block].astype(np.float64)
         return cells * spacing
 
@@ -320,14 +320,14 @@ class ParticleStore:
         return self.table[list(state_rows(count))][:, slots]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """The exact particles as arrays of a checkpoint, in the order of the slots: table, ids, bodies and keys of their blocks."""
+        """The exact particles as arrays of a checkpoint, in the order of the slots: table, ids, instances and keys of their blocks."""
         live = np.flatnonzero(self.live)
         run = np.repeat(np.arange(len(self.layout.first) - 1), np.diff(self.layout.first))[live]
         return {
             "table": self.table[:, live],
             "ids": self.ids[live],
-            "bodies": run % self.body_count,
-            "keys": self.layout.keys[run // self.body_count],
+            "bodies": run % self.instance_count,
+            "keys": self.layout.keys[run // self.instance_count],
         }
 
 

@@ -25,9 +25,9 @@ def find_extents(tickets, particles, extents):
         particles: see `Particles`.
         extents: (blocks, 6) result: maximum of -x, -y, -z, x, y, z, relative to the block [cells].
     """
-    table, first, body_count = particles.table, particles.runs.first, particles.runs.body_count
+    table, first, instance_count = particles.table, particles.runs.first, particles.runs.instance_count
     for block in shared(tickets[0], extents.shape[0], 64):
-        begin, end = first[block * body_count], first[(block + 1) * body_count]
+        begin, end = first[block * instance_count], first[(block + 1) * instance_count]
         for axis in range(3):
             row = table[POSITION + axis]
             if end - begin < LANE_COUNT:

@@ -101,7 +101,7 @@ class RestGrid:
 
     def _empty_store(self) -> ParticleStore:
         world = self._world
-        return ParticleStore(world.body_count, world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=world.fields)
+        return ParticleStore(world.instance_count, world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=world.fields)
 
     def _lay_out(self) -> None:
         """Make the arrays of the nodes of the store."""
@@ -112,7 +112,9 @@ class RestGrid:
         self._origins = np.zeros((count, 3))
         self._motions = np.zeros(LANE_ROW * len(self.store.ids), self._world.dtype)
         self._is_near = np.ones(len(self.store.layout.keys), np.bool_)
-        self._is_there = [bool(np.diff(self.store.layout.first).reshape(-1, self._world.body_count)[:, its].any()) for its in self.fields]
+        self._is_there = [
+            bool(np.diff(self.store.layout.first).reshape(-1, self._world.instance_count)[:, its].any()) for its in self.fields
+        ]
 
     def build(self, places: RestPlaces) -> None:
         """Sort particles of the world into a new store. Nodes keep their displacement and velocity; new ones move with their particles."""
@@ -131,7 +133,7 @@ class RestGrid:
         table[POSITION : POSITION + 3] = places.position
         table[[DEFORMATION, DEFORMATION + 4, DEFORMATION + 8]] = 1.0
         self.store = self._empty_store()
-        self.store.sort(NewParticles(table, places.key, places.id, run % world.body_count))
+        self.store.sort(NewParticles(table, places.key, places.id, run % world.instance_count))
         self._lay_out()
         sums = self._scattered()
         self.mass[:] = sums[..., 3]
@@ -163,14 +165,14 @@ class RestGrid:
         self._world_slots = np.full(len(rest_ids), -1)
         self._world_slots[self.slots[live]] = live
         self._place_origins()
-        blocks = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: world.body_count]))
+        blocks = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: world.instance_count]))
         rest = self.store.layout
         rest_run = np.searchsorted(rest.first, self.slots, side="right") - 1
-        rest_block, body = np.divmod(np.maximum(rest_run, 0), world.body_count)
+        rest_block, instance = np.divmod(np.maximum(rest_run, 0), world.instance_count)
         self._offsets = np.zeros((len(ids), 3))
         self._slots = its = np.flatnonzero(self.slots >= 0)
         apart = rest.coordinates[rest_block[its]] - layout.coordinates[blocks[its]]
-        self._offsets[its] = BLOCK * apart + self._origin_of_field[np.array(world.field_of_body)[body[its]]]
+        self._offsets[its] = BLOCK * apart + self._origin_of_field[np.array(world.field_of_instance)[instance[its]]]
         self.see(np.ones(len(layout.keys), np.bool_))
 
     def _place_origins(self) -> None:
@@ -212,7 +214,7 @@ class RestGrid:
         """Set where something may act from outside until the next sort: (blocks,) in the world. After `find`."""
         world, rest = self._world.layout, self.store.layout
         self.is_near = is_near
-        blocks = np.repeat(np.arange(len(world.keys)), np.diff(world.first[:: self._world.body_count]))
+        blocks = np.repeat(np.arange(len(world.keys)), np.diff(world.first[:: self._world.instance_count]))
         self._near_slots = self._slots[is_near[blocks[self._slots]]]
         live = np.flatnonzero(self._world_slots >= 0)
         near = live[is_near[blocks[self._world_slots[live]]]]
@@ -220,7 +222,7 @@ class RestGrid:
         self._change_parcels = np.zeros(LANE_ROW * (len(self.slots) + 1), self._world.dtype)
         self._parcels = np.full(len(self.store.ids), len(self.slots))
         self._parcels[near] = self._world_slots[near]
-        block_of = np.repeat(np.arange(len(rest.keys)), np.diff(rest.first[:: self._world.body_count]))
+        block_of = np.repeat(np.arange(len(rest.keys)), np.diff(rest.first[:: self._world.instance_count]))
         self._is_near = np.zeros(len(rest.keys), np.bool_)
         self._is_near[block_of[near]] = True
 

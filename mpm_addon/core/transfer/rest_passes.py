@@ -27,8 +27,8 @@ LEAST_RATIO = 1e-6
 
 
 @generic
-def gather_part(scheme, particles, nodes, neighbors, body, part, numbers, index, places=(GATHERED, LANES)):
-    """Gather from the nodes for a part of a group of runs of a body, after `prepare_part`.
+def gather_part(scheme, particles, nodes, neighbors, instance, part, numbers, index, places=(GATHERED, LANES)):
+    """Gather from the nodes for a part of a group of runs of an instance, after `prepare_part`.
 
     Args:
         part: the blocks [begin, behind), the group's first slot, and the part's first slot and number of slots.
@@ -36,10 +36,10 @@ def gather_part(scheme, particles, nodes, neighbors, body, part, numbers, index,
     """
     gathered, lanes = places
     begin, behind, low, chunk, count = part
-    first, _, body_count = particles.runs
+    first, _, instance_count = particles.runs
     live = live_count(particles.table, chunk, count)
     for block in range(begin, behind):
-        run = block * body_count + body
+        run = block * instance_count + instance
         start, end = first[run], first[run + 1]
         if start < end:
             if chunk == low:
@@ -82,21 +82,21 @@ def send_motion(tickets, scheme, particles, grid, is_near, scratch, parcels):
         parcels: (numbers,) result.
     """
     table, runs = particles.table, particles.runs
-    first, pieces, body_count = runs
+    first, pieces, instance_count = runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         numbers, index = scratch.values[piece], scratch.lowest[piece]
-        for body in range(grid.low_body, grid.high_body):
+        for instance in range(grid.low_instance, grid.high_instance):
             behind = pieces[piece]
             while behind < pieces[piece + 1]:
                 begin = behind
-                behind = group_end(runs, body, begin, pieces[piece + 1])
+                behind = group_end(runs, instance, begin, pieces[piece + 1])
                 if not is_near[begin:behind].any():
                     continue
-                low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+                low, high = first[begin * instance_count + instance], first[(behind - 1) * instance_count + instance + 1]
                 for chunk in range(low, high, CHUNK):
                     count = min(high - chunk, CHUNK)
                     prepare_part(scheme, table, chunk, count, numbers, index)
-                    gather_part(scheme, particles, grid.nodes, grid.neighbors, body, (begin, behind, low, chunk, count), numbers, index)
+                    gather_part(scheme, particles, grid.nodes, grid.neighbors, instance, (begin, behind, low, chunk, count), numbers, index)
                     for at in range(0, count, LANE_COUNT):
                         slot, row = chunk + at, LANES + LANE_ROW * at
                         velocity, rate, _, _ = gathered_from(scheme, load_vector(table, POSITION, slot), grid.spacing, numbers, row)
@@ -149,21 +149,21 @@ def send_change(tickets, scheme, particles, grid, is_near, scratch, parcels):
         parcels: (numbers,) result.
     """
     table, runs = particles.table, particles.runs
-    first, pieces, body_count = runs
+    first, pieces, instance_count = runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         numbers, index = scratch.values[piece], scratch.lowest[piece]
-        for body in range(grid.low_body, grid.high_body):
+        for instance in range(grid.low_instance, grid.high_instance):
             behind = pieces[piece]
             while behind < pieces[piece + 1]:
                 begin = behind
-                behind = group_end(runs, body, begin, pieces[piece + 1])
+                behind = group_end(runs, instance, begin, pieces[piece + 1])
                 if not is_near[begin:behind].any():
                     continue
-                low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+                low, high = first[begin * instance_count + instance], first[(behind - 1) * instance_count + instance + 1]
                 for chunk in range(low, high, CHUNK):
                     count = min(high - chunk, CHUNK)
                     prepare_part(scheme, table, chunk, count, numbers, index)
-                    gather_part(scheme, particles, grid.nodes, grid.neighbors, body, (begin, behind, low, chunk, count), numbers, index)
+                    gather_part(scheme, particles, grid.nodes, grid.neighbors, instance, (begin, behind, low, chunk, count), numbers, index)
                     for at in range(0, count, LANE_COUNT):
                         slot, row = chunk + at, LANES + LANE_ROW * at
                         velocity, gradient, _, _ = gathered_from(scheme, load_vector(table, POSITION, slot), grid.spacing, numbers, row)
@@ -184,14 +184,14 @@ def take_change(tickets, particles, is_near, slots, scratch, parcels):
         scratch: see `Scratch`.
         parcels: see `send_change`.
     """
-    table, (first, pieces, body_count) = particles.table, particles.runs
+    table, (first, pieces, instance_count) = particles.table, particles.runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         numbers = scratch.values[piece]
         for block in range(pieces[piece], pieces[piece + 1]):
             if not is_near[block]:
                 continue
             # runs may share vectors, but not with another piece of work
-            low, high = first[block * body_count], first[(block + 1) * body_count]
+            low, high = first[block * instance_count], first[(block + 1) * instance_count]
             for slot in range(low // LANE_COUNT * LANE_COUNT, high, LANE_COUNT):
                 for lane in range(LANE_COUNT):
                     store(numbers, LANES + LANE_ROW * lane, load(parcels, LANE_ROW * slots[slot + lane], LANE_ROW))

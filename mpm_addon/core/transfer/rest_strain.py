@@ -36,19 +36,19 @@ class Strain(NamedTuple):
     """What one pass of `strain_particles` does.
 
     Attributes:
-        body: number of the body.
+        instance: number of the material instance.
         dt: length of the substep since the last pass [s]; 0 if there was none since the last sort.
         is_shown: whether the stress is stored.
     """
 
-    body: int
+    instance: int
     dt: float
     is_shown: bool
 
 
 @law_kernel(parallel=True)
 def strain_particles(tickets, constants, scheme, particles, grid, task, scratch, arenas, extremes):
-    """Compute F and the stress of one body from its rest nodes, and scatter the forces.
+    """Compute F and the stress of one material instance from its body's rest nodes, and scatter the forces.
 
     F = I + sum u_I (outer) g_I and f_I = -V0 P g_I, with the displacements u_I of the nodes and MLS-MPM's gradient of the weights,
     g_I = D^-1 w_I (X_I - X_p): forces are exactly the negative derivative of the energy (total Lagrangian; de Vaucorbeil, Nguyen and
@@ -66,8 +66,8 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
             one percent more, largest |L| [1/s], largest -J, and 0, or NaN if something is not finite.
     """
     table, runs = particles.table, particles.runs
-    first, pieces, body_count = runs
-    body, spacing = task.body, grid.spacing
+    first, pieces, instance_count = runs
+    instance, spacing = task.instance, grid.spacing
     per_second = 1.0 / task.dt if task.dt > 0.0 else 0.0
     for piece in shared(tickets[0], pieces.size - 1, 1):
         before = flush_tiny()
@@ -77,13 +77,13 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
         flattest = constant(-1e30, fastest)
         one = constant(1.0, fastest)
         loud = (QUIET / spacing) ** 2 * rest_speed_squared(constants, one, one)
-        behind, room = pieces[piece], arenas.rooms[body, piece]
+        behind, room = pieces[piece], arenas.rooms[instance, piece]
         while behind < pieces[piece + 1]:
             begin = behind
-            behind = group_end(runs, body, begin, pieces[piece + 1])
-            low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+            behind = group_end(runs, instance, begin, pieces[piece + 1])
+            low, high = first[begin * instance_count + instance], first[(behind - 1) * instance_count + instance + 1]
             for block in range(begin, behind):
-                run = block * body_count + body
+                run = block * instance_count + instance
                 if first[run] < first[run + 1]:
                     touched = nodes_between(scheme, range_of(scheme, table, first[run], first[run + 1]), LEAST_WAY)
                     room = open_arena(arenas, block, run, room, touched, grid.neighbors[block])
@@ -92,8 +92,8 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
                 prepare_part(scheme, table, chunk, count, numbers, index)
                 part = begin, behind, low, chunk, count
                 if task.dt == 0.0:
-                    gather_part(scheme, particles, grid.nodes_before, grid.neighbors, body, part, numbers, index, BEFORE)
-                gather_part(scheme, particles, grid.nodes, grid.neighbors, body, part, numbers, index)
+                    gather_part(scheme, particles, grid.nodes_before, grid.neighbors, instance, part, numbers, index, BEFORE)
+                gather_part(scheme, particles, grid.nodes, grid.neighbors, instance, part, numbers, index)
                 for at in range(0, count, LANE_COUNT):
                     slot, row = chunk + at, LANE_ROW * at
                     position = load_vector(table, POSITION, slot)
@@ -136,7 +136,7 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
                     prepare_forces(scheme, position, load(table[MASS], slot, LANE_COUNT), scaled(share, force), numbers, index, at)
                 live = live_count(table, chunk, count)
                 for block in range(begin, behind):
-                    run = block * body_count + body
+                    run = block * instance_count + instance
                     start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
                     scatter_lanes(scheme, start, end, numbers, index, arenas, run)
         extremes[piece, 0] = largest(sqrt(fastest))

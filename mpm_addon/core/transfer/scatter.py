@@ -242,7 +242,7 @@ def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt
     Args:
         scheme: see `scheme`.
         particles: see `Particles`.
-        grid: see `Grid`; the nodes are not read. Only the bodies of its velocity field are scattered.
+        grid: see `Grid`; the nodes are not read. Only the instances of its velocity field are scattered.
         is_waiting: (blocks,) which blocks to scatter.
         is_first: whether no block has been scattered yet, so that no arena has its place.
         dt: length of the substep [s].
@@ -250,19 +250,19 @@ def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt
         arenas: result, see `Arenas`.
     """
     table, runs = particles.table, particles.runs
-    first, pieces, body_count = runs
+    first, pieces, instance_count = runs
     spacing, neighbors = grid.spacing, grid.neighbors
     for piece in shared(tickets[0], pieces.size - 1, 1):
         numbers, index = scratch.values[piece], scratch.lowest[piece]
-        for body in range(grid.low_body, grid.high_body):
-            room, behind = arenas.rooms[body, piece], pieces[piece]
+        for instance in range(grid.low_instance, grid.high_instance):
+            room, behind = arenas.rooms[instance, piece], pieces[piece]
             while behind < pieces[piece + 1]:
                 begin = behind
-                behind = group_end(runs, body, begin, pieces[piece + 1])
-                low, high = first[begin * body_count + body], first[(behind - 1) * body_count + body + 1]
+                behind = group_end(runs, instance, begin, pieces[piece + 1])
+                low, high = first[begin * instance_count + instance], first[(behind - 1) * instance_count + instance + 1]
                 if low == high or not is_waiting[begin:behind].any():
                     continue
-                does_without = is_sparse(scheme, table, runs, body, (begin, behind))
+                does_without = is_sparse(scheme, table, runs, instance, (begin, behind))
                 for chunk in range(low, high, CHUNK):
                     count = min(high - chunk, CHUNK)
                     live = live_count(table, chunk, count)
@@ -276,7 +276,7 @@ def particles_to_grid(tickets, scheme, particles, grid, is_waiting, is_first, dt
                     if does_without:
                         prepare_records(scheme, table, low, count, numbers)
                     for block in range(begin, behind):
-                        run = block * body_count + body
+                        run = block * instance_count + instance
                         start, end = first[run], first[run + 1]
                         if start == end or not is_waiting[block]:
                             continue

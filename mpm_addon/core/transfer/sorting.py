@@ -55,17 +55,17 @@ def count_moves(tickets, particles, coordinates, limits, places, moves, lost):
         coordinates: (blocks, 3).
         limits: (2, 3) lowest and highest corner [cells].
         places: (slots,) result: number of the block among the 27 (in two dimensions: 9) around, or COPY, BEYOND (the limits), STRAY.
-        moves: (blocks, bodies, 27 or 9) result: number of particles that go there.
+        moves: (blocks, instances, 27 or 9) result: number of particles that go there.
         lost: (pieces, 2) result: number of particles that are BEYOND and STRAY.
     """
-    table, ids, (first, pieces, body_count) = particles
+    table, ids, (first, pieces, instance_count) = particles
     is_plane = moves.shape[2] == 9
     for piece in shared(tickets[0], pieces.size - 1, 1):
         beyond, strays = 0, 0
         for block in range(pieces[piece], pieces[piece + 1]):
-            for body in range(body_count):
-                run = block * body_count + body
-                moves[block, body] = 0
+            for instance in range(instance_count):
+                run = block * instance_count + instance
+                moves[block, instance] = 0
                 for slot in range(first[run], first[run + 1]):
                     if ids[slot] < 0:
                         places[slot] = COPY
@@ -93,7 +93,7 @@ def count_moves(tickets, particles, coordinates, limits, places, moves, lost):
                         continue
                     place = (dx + 1) * 3 + dz + 1 if is_plane else ((dx + 1) * 3 + dy + 1) * 3 + dz + 1
                     places[slot] = place
-                    moves[block, body, place] += 1
+                    moves[block, instance, place] += 1
         lost[piece, 0] = beyond
         lost[piece, 1] = strays
 
@@ -104,24 +104,24 @@ def find_goers(moves, goes):
     for block in range(moves.shape[0]):
         for place in range(moves.shape[2]):
             goes[block, place] = False
-            for body in range(moves.shape[1]):
-                goes[block, place] |= moves[block, body, place] > 0
+            for instance in range(moves.shape[1]):
+                goes[block, place] |= moves[block, instance, place] > 0
 
 
 @kernel
 def count_arrivals(moves, around, counts):
-    """Count the particles of each body that arrive in each new block.
+    """Count the particles of each instance that arrive in each new block.
 
     Args:
         moves: see `count_moves`.
         around: (blocks, 27 or 9) number of each surrounding block among the new blocks, if particles go there.
-        counts: (new blocks, bodies) result; must be 0 before.
+        counts: (new blocks, instances) result; must be 0 before.
     """
     for block in range(moves.shape[0]):
-        for body in range(moves.shape[1]):
+        for instance in range(moves.shape[1]):
             for place in range(moves.shape[2]):
-                if moves[block, body, place] > 0:
-                    counts[around[block, place], body] += moves[block, body, place]
+                if moves[block, instance, place] > 0:
+                    counts[around[block, place], instance] += moves[block, instance, place]
 
 
 @kernel
@@ -131,15 +131,15 @@ def place_arrivals(moves, around, free):
     Args:
         moves: see `count_moves`; changed.
         around: see `count_arrivals`.
-        free: (new blocks, bodies) first slot of each new run; changed.
+        free: (new blocks, instances) first slot of each new run; changed.
     """
     for block in range(moves.shape[0]):
-        for body in range(moves.shape[1]):
+        for instance in range(moves.shape[1]):
             for place in range(moves.shape[2]):
-                count = moves[block, body, place]
+                count = moves[block, instance, place]
                 if count > 0:
-                    moves[block, body, place] = free[around[block, place], body]
-                    free[around[block, place], body] += count
+                    moves[block, instance, place] = free[around[block, place], instance]
+                    free[around[block, place], instance] += count
 
 
 @parallel_kernel
@@ -152,16 +152,16 @@ def find_origins(tickets, runs, places, moves, sources):
         moves: first slots from `place_arrivals`; changed.
         sources: result for particles of the old table, see `Origins`.
     """
-    first, pieces, body_count = runs
+    first, pieces, instance_count = runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         for block in range(pieces[piece], pieces[piece + 1]):
-            for body in range(body_count):
-                run = block * body_count + body
+            for instance in range(instance_count):
+                run = block * instance_count + instance
                 for slot in range(first[run], first[run + 1]):
                     place = places[slot]
                     if place >= 0:
-                        sources[moves[block, body, place]] = slot
-                        moves[block, body, place] += 1
+                        sources[moves[block, instance, place]] = slot
+                        moves[block, instance, place] += 1
 
 
 @kernel

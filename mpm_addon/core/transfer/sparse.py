@@ -43,27 +43,27 @@ MARGIN = BLOCK - 1
 TILE = BLOCK + 2 * MARGIN
 
 
-def is_sparse(scheme: Any, table: Any, runs: Any, body: Any, blocks: Any) -> bool:
-    """Whether the group of a body's runs in the blocks [begin, end) does without arenas; never in two dimensions, where they are small."""
+def is_sparse(scheme: Any, table: Any, runs: Any, instance: Any, blocks: Any) -> bool:
+    """Whether the group of an instance's runs in the blocks [begin, end) does without arenas; never in 2D, where they are small."""
     raise TypeError("is_sparse is for kernels")
 
 
 @overload(is_sparse, jit_options={"forceinline": True})
-def _overload_is_sparse(scheme, table, runs, body, blocks):
-    def in_space(scheme, table, runs, body, blocks):
+def _overload_is_sparse(scheme, table, runs, instance, blocks):
+    def in_space(scheme, table, runs, instance, blocks):
         begin, end = blocks
-        first, _, body_count = runs
-        low, high = first[begin * body_count + body], first[(end - 1) * body_count + body + 1]
+        first, _, instance_count = runs
+        low, high = first[begin * instance_count + instance], first[(end - 1) * instance_count + instance + 1]
         if high - low > CHUNK or low == high:
             return False
         there = 0
         for block in range(begin, end):
-            run = block * body_count + body
+            run = block * instance_count + instance
             there += int(first[run] < first[run + 1])
         return live_count(table, low, high - low) <= MOST * there
 
     if is_plane(scheme):
-        return lambda scheme, table, runs, body, blocks: False
+        return lambda scheme, table, runs, instance, blocks: False
     return in_space
 
 
@@ -184,17 +184,17 @@ def prepare_sparse(scheme, table, low, count, scratch, index):
 
 
 @generic
-def gather_sparse(scheme, runs, body, blocks, live, grid_nodes, neighbors, scratch, index, result):
+def gather_sparse(scheme, runs, instance, blocks, live, grid_nodes, neighbors, scratch, index, result):
     """Gather the first `live` slots of a sparse group from the node blocks."""
     begin, end = blocks
-    first, _, body_count = runs
-    low = first[begin * body_count + body]
+    first, _, instance_count = runs
+    low = first[begin * instance_count + instance]
     nodes = grid_nodes.reshape(-1)
     for block in range(begin, end):
-        run = block * body_count + body
+        run = block * instance_count + instance
         around = neighbors[block]
         if block + AHEAD < end:
-            coming, next_around = run + AHEAD * body_count, neighbors[block + AHEAD]
+            coming, next_around = run + AHEAD * instance_count, neighbors[block + AHEAD]
             for lane in range(first[coming] - low, min(first[coming + 1] - low, live)):
                 fetch_rows(scheme, nodes, next_around, int(index[lane]))
         for lane in range(first[run] - low, min(first[run + 1] - low, live)):

@@ -1,0 +1,118 @@
+"""Material instances: the particles of a body that share one law and one set of constants. A scaled or painted body has several."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arithmetic.vector import LANE_COUNT
+from ..laws import FluidLaw, Law
+from ..scene.description import Scene
+from ..scene.levels import Factors, body_of, combinations_of, levels_of
+from ..transfer.advance import advance_material
+from ..transfer.rows import row_count, state_rows
+
+
+@dataclass(frozen=True)
+class MaterialInstance:
+    """A material instance, with the constants that kernels need.
+
+    Attributes:
+        name: the material's name, for messages.
+        law: the law, with all factors except that on the stiffness applied to its parameters.
+        constants: the law's constants for the kernels.
+        material_index: number of the material in the scene.
+        factors: the factors on the material's parameters from the emitter and its painting.
+        dimension: 3, or 2 for plane strain.
+        body: the body that it belongs to, see `levels.body_of`; a body has one velocity field.
+    """
+
+    name: str
+    law: Law
+    constants: NamedTuple
+    material_index: int
+    factors: Factors
+    dimension: int
+    body: str | int = ""
+
+    @property
+    def stiffness_scale(self) -> float:
+        """The factor on the stiffness."""
+        return self.factors.stiffness
+
+    @property
+    def is_fluid(self) -> bool:
+        return isinstance(self.law, FluidLaw)
+
+    def prepare(self, table: NDArray[Any]) -> tuple[float, float]:
+        """Set the virgin state and the initial stress of new particles.
+
+        Args:
+            table: particles of this instance alone, (rows, n); their state and stress are changed.
+
+        Returns:
+            The greatest wave speed [m/s] and the greatest velocity gradient [1/s].
+        """
+        for row, value in zip(state_rows(len(self.law.virgin_state)), self.law.virgin_state, strict=True):
+            table[row] = value
+        return self.renew(table)
+
+    def renew(self, table: NDArray[Any]) -> tuple[float, float]:
+        """Recompute the stress of particles from their deformation; arguments and result as for `prepare`."""
+        count = table.shape[1]
+        filled = np.minimum(np.arange(-(-count // LANE_COUNT) * LANE_COUNT), count - 1)
+        padded = np.ascontiguousarray(table[:, filled])
+        extremes = np.zeros(3)
+        advance_material(self.constants, self.dimension, padded, 0.0, np.zeros_like(padded[:2]), extremes)
+        table[:] = padded[:, :count]
+        return float(extremes[0]), float(extremes[1])
+
+
+def instances_of(scene: Scene) -> list[MaterialInstance]:
+    """One for each body, material and set of factors from emitters and their painting; those of a body are consecutive."""
+    levels = {name: levels_of(scene, name) for name in {emitter.material for emitter in scene.emitters}}
+    bodies = [body_of(scene, index) for index in range(len(scene.emitters))]
+    # a dictionary preserves the order, a set would not
+    groups = {
+        (body, emitter.material, factors): None
+        for body in dict.fromkeys(bodies)
+        for index, emitter in enumerate(scene.emitters)
+        if bodies[index] == body
+        for factors in combinations_of(scene, index, levels[emitter.material])
+    }
+    names, dimension = list(scene.materials), scene.solver.dimension
+    instances = []
+    for body, name, factors in groups:
+        law = scene.materials[name].law
+        law = replace(law.scaled(factors.friction, factors.strength), density=law.density * factors.density)
+        constants = law.constants(factors.stiffness, dimension)
+        instances.append(MaterialInstance(name, law, constants, names.index(name), factors, dimension, body))
+    return instances
+
+
+def row_count_of(instances: Sequence[MaterialInstance]) -> int:
+    """The number of rows in the table of these instances' particles."""
+    most = max((len(instance.law.state_names) for instance in instances), default=0)
+    return row_count(most, is_fluid=all(instance.is_fluid for instance in instances))
+
+
+def fields_of(instances: Sequence[MaterialInstance]) -> tuple[range, ...]:
+    """The consecutive numbers of each body's instances, which share a velocity field (see `transfer.fields`)."""
+    bodies = [instance.body for instance in instances]
+    starts = [number for number, body in enumerate(bodies) if number == 0 or body != bodies[number - 1]]
+    return tuple(range(*ends) for ends in zip(starts, [*starts[1:], len(instances)], strict=True))
+
+
+def instance_numbers(
+    instances: Sequence[MaterialInstance], body: str | int, material_index: int, combinations: Sequence[Factors]
+) -> NDArray[np.int64]:
+    """The numbers of a material's instances in a body for several sets of factors, shape (len(combinations),)."""
+    numbers = {(instance.body, instance.material_index, instance.factors): number for number, instance in enumerate(instances)}
+    return np.array([numbers[body, material_index, factors] for factors in combinations], np.int64)
+
+
+def renumbered(before: Sequence[MaterialInstance], after: Sequence[MaterialInstance]) -> NDArray[np.int64]:
+    """The number among the instances `after` of each instance `before`, those of the scene that is continued, shape (len(before),)."""
+    return np.array([instance_numbers(after, each.body, each.material_index, [each.factors])[0] for each in before], np.int64)
