@@ -1,17 +1,29 @@
-"""The node group MPM Grains: a small angular stone or flake on each point, rotated and stretched with the material."""
+"""The node group MPM Grains: angular stones or flakes on each point, rotated and stretched with the material.
+
+A particle stands for many grains of sand. Its grains lie in its share of the space, with sizes of a power law, and together have its
+volume. They move with the particle, and around it with the rotation and stretch of the material.
+"""
 
 from typing import Any
 
 from .node_builder import GEOMETRY, Builder, Socket
+from .points import SPHERE_RADIUS
 
 NAME = "MPM Grains"
-VERSION = 2
-HELP = "Instance a stone or flake on every point, rotated and stretched by the rotation and stretch attributes"
-VARIATION, FLATNESS = "Variation", "Flatness"
+VERSION = 3
+HELP = "Instance stones or flakes on every point, rotated and stretched by the rotation and stretch attributes"
+COUNT, VARIATION, FLATNESS = "Grains per Particle", "Variation", "Flatness"
 INPUTS = (
     GEOMETRY,
+    Socket(COUNT, "Int", "Grains of each particle, which share its volume (coarse sand 1, fine sand 30)", 1, 1, 50),
     Socket(
-        VARIATION, "Float", "Size variation of the grains (equal 0, half to one and a half times the size 0.5)", 0.35, 0.0, 1.0, "FACTOR"
+        VARIATION,
+        "Float",
+        "Size variation of the grains (equal 0, the largest seven times as large as the smallest 1)",
+        0.35,
+        0.0,
+        1.0,
+        "FACTOR",
     ),
     Socket(FLATNESS, "Float", "Flatness of the grains (stones 0, flakes 0.7)", 0.0, 0.0, 0.95, "FACTOR"),
     Socket("Material", "Material", "Material of the grains"),
@@ -19,10 +31,17 @@ INPUTS = (
 _SHAPES = 5
 # Stones are smaller than the sphere that they are cut from.
 _SIZE = 1.15
+# Crushed rock: the number of grains larger than r falls as r^-2.5 (Turcotte 1986, "Fractals and fragmentation").
+_EXPONENT = 2.5
+_LARGEST_RATIO = 7.0
+# Keeps the formulas finite where all grains have the same size.
+_EQUAL = 1e-3
+_PLACE = "grain_place"
 
 
 def build(builder: Builder) -> None:
     inputs = builder.inputs
+    grains = _grains(builder)
     number = builder.attribute("id", "INT")
     ratio = builder.math("SUBTRACT", 1.0, inputs[FLATNESS])
     # the same volume, but flatter
@@ -30,7 +49,7 @@ def build(builder: Builder) -> None:
     shape = builder.out("ShaderNodeCombineXYZ", {0: wide, 1: wide, 2: builder.math("MULTIPLY", wide, ratio)})
     stones = [builder.painted(_stone(builder, shape, seed), inputs["Material"]) for seed in range(_SHAPES)]
     given = {
-        "Points": inputs["Geometry"],
+        "Points": grains,
         "Instance": builder.out("GeometryNodeGeometryToInstance", {"Geometry": stones}),
         "Pick Instance": True,
         "Instance Index": builder.random("INT", 0, _SHAPES - 1, number, 1),
@@ -38,6 +57,20 @@ def build(builder: Builder) -> None:
         "Scale": _size(builder, number),
     }
     builder.end(_stretched(builder, builder.out("GeometryNodeInstanceOnPoints", given)))
+
+
+def _grains(builder: Builder) -> Any:
+    """A point for each grain, which stores where it lies in the particle's share of the space.
+
+    Blender gives each copy of a point an ID of its own.
+    """
+    count = builder.inputs[COUNT]
+    copies = builder.out("GeometryNodeDuplicateElements", {"Geometry": builder.inputs["Geometry"], "Amount": count}, domain="POINT")
+    # a grain of mean size stays inside the cube of the particle's share; a single one lies at its center
+    edge = builder.math("DIVIDE", builder.out("GeometryNodeInputRadius"), SPHERE_RADIUS)
+    reach = builder.math("MULTIPLY", edge, builder.math("SUBTRACT", 1.0, builder.math("POWER", count, -1.0 / 3.0)))
+    place = builder.random("FLOAT_VECTOR", (-0.5, -0.5, -0.5), (0.5, 0.5, 0.5), builder.attribute("id", "INT"), 4)
+    return builder.store(copies, _PLACE, "FLOAT_VECTOR", builder.vector("SCALE", place, scale=reach))
 
 
 def _stone(builder: Builder, shape: Any, seed: int) -> Any:
@@ -58,9 +91,19 @@ def _first_turn(builder: Builder, number: Any) -> Any:
 
 
 def _size(builder: Builder, number: Any) -> Any:
-    smallest = builder.math("SUBTRACT", 1.0, builder.inputs[VARIATION])
-    largest = builder.math("ADD", 1.0, builder.inputs[VARIATION])
-    return builder.math("MULTIPLY", builder.out("GeometryNodeInputRadius"), builder.random("FLOAT", smallest, largest, number, 3))
+    """The radius of each grain.
+
+    Of sizes between 1 and q with the density r^(-k-1), a share u is smaller than r = (1 - u (1 - q^-k))^(-1/k), and the mean of r^3 is
+    k / (3 - k) (q^(3-k) - 1) / (1 - q^-k), by which sizes are divided, so that the grains together have the particle's volume.
+    """
+    largest = builder.math("ADD", builder.math("MULTIPLY", builder.inputs[VARIATION], _LARGEST_RATIO - 1.0), 1.0 + _EQUAL)
+    span = builder.math("SUBTRACT", 1.0, builder.math("POWER", largest, -_EXPONENT))
+    smaller = builder.math("MULTIPLY", builder.random("FLOAT", 0.0, 1.0, number, 3), span)
+    size = builder.math("POWER", builder.math("SUBTRACT", 1.0, smaller), -1.0 / _EXPONENT)
+    cubes = builder.math("DIVIDE", builder.math("SUBTRACT", builder.math("POWER", largest, 3.0 - _EXPONENT), 1.0), span)
+    mean = builder.math("MULTIPLY", cubes, _EXPONENT / (3.0 - _EXPONENT))
+    share = builder.math("POWER", builder.math("MULTIPLY", mean, builder.inputs[COUNT]), -1.0 / 3.0)
+    return builder.math("MULTIPLY", builder.math("MULTIPLY", builder.out("GeometryNodeInputRadius"), size), share)
 
 
 def _stretched(builder: Builder, grains: Any) -> Any:
@@ -69,7 +112,11 @@ def _stretched(builder: Builder, grains: Any) -> Any:
     stretch = builder.switch("VECTOR", known, (1.0, 1.0, 1.0), builder.attribute("stretch", "FLOAT_VECTOR"))
     lain = builder.out(
         "FunctionNodeCombineTransform",
-        {"Rotation": builder.out("GeometryNodeInputInstanceRotation"), "Scale": builder.out("GeometryNodeInputInstanceScale")},
+        {
+            "Translation": builder.attribute(_PLACE, "FLOAT_VECTOR"),
+            "Rotation": builder.out("GeometryNodeInputInstanceRotation"),
+            "Scale": builder.out("GeometryNodeInputInstanceScale"),
+        },
     )
     moved = builder.out(
         "FunctionNodeCombineTransform",

@@ -10,9 +10,10 @@ from .node_builder import GEOMETRY, Builder, Inputs, Socket
 
 NAME = "MPM Particles"
 SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "Viewport Share"
-VOXEL_SIZE, SMOOTHING, VARIATION = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION
+VOXEL_SIZE, SMOOTHING, VARIATION, COUNT = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION, grains.COUNT
 # Viewport surfaces have larger faces, and take an eighth of the time.
 _VIEWPORT_COARSENESS = 1.6
+_GRAINS = 10
 
 
 def _named(sockets: tuple[Socket, ...], name: str) -> Socket:
@@ -28,13 +29,17 @@ INPUTS = (
     ),
     _named(surface.INPUTS, VOXEL_SIZE),
     _named(surface.INPUTS, SMOOTHING),
+    _named(grains.INPUTS, COUNT)._replace(
+        default=_GRAINS,
+        help="Grains of each particle in renders, which share its volume (coarse sand 1, fine sand 30); the viewport shows one",
+    ),
     _named(grains.INPUTS, VARIATION),
 )
 # The inputs that each mode uses.
 USED = {
     POINTS: (RADIUS_SCALE, SHARE),
     SPHERES: (RADIUS_SCALE, SHARE, SUBDIVISIONS),
-    GRAINS: (RADIUS_SCALE, SHARE, VARIATION),
+    GRAINS: (RADIUS_SCALE, SHARE, COUNT, VARIATION),
     SURFACE: (RADIUS_SCALE, VOXEL_SIZE, SMOOTHING),
     MESH: (),
     HIDDEN: (),
@@ -99,6 +104,8 @@ def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_
         return builder.group(assets.asset(spheres), part.label, {**dressed, SUBDIVISIONS: inputs[SUBDIVISIONS]})
     if part.mode == GRAINS:
         shape = {VARIATION: inputs[VARIATION], grains.FLATNESS: part.flatness}
+        if is_render:
+            shape[COUNT] = inputs[COUNT]
         return builder.group(assets.asset(grains), part.label, {**dressed, **shape})
     if part.mode == SURFACE:
         detail = {VOXEL_SIZE: inputs[VOXEL_SIZE], SMOOTHING: inputs[SMOOTHING]}
