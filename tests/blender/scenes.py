@@ -101,9 +101,9 @@ def description(frame_end: int = 3, cache: CacheSettings | None = None) -> Scene
     )
 
 
-def write_cache(folder: Path, counts: dict[int, int], settings: CacheSettings | None = None) -> Path:
+def write_cache(folder: Path, counts: dict[int, int], settings: CacheSettings | None = None, scene: Scene | None = None) -> Path:
     """A cache with the given number of particles in each frame."""
-    described = description(cache=settings)
+    described = scene or description(cache=settings)
     writer = CacheWriter(folder, described)
     writer.prepare(described, restart=True)
     if writer.is_replacing:

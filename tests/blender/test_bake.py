@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import derived_facts, derived_processes, session, shown_caches, unstable, worker
+from mpm_addon.blender.host.file_record import silent
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.playback import particle_objects
@@ -24,10 +27,11 @@ from mpm_addon.blender.reading.fingerprint import is_comparable
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import Cancelled, MpmError
 from mpm_addon.core.scene.description import Scene
+from mpm_addon.core.scene.settings import Solver
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import remove_failure
 
-from .scenes import add_emitter, description, error_of, failure
+from .scenes import add_emitter, description, error_of, failure, write_cache
 
 STAND_IN = Path(__file__).with_name("stand_in_bake.py")
 blender = pytest.mark.blender
@@ -39,7 +43,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     asked: list[Any] = []
     if host == "fake":
         # the fake has no node trees
-        monkeypatch.setattr(shown_caches.display, "dress", lambda *_arguments, **_options: None)
+        monkeypatch.setattr(shown_caches.display, "dress", add_parts)
         monkeypatch.setattr(shown_caches.display, "build_missing", lambda _looks: False)
 
     def behave(behavior: str) -> list[Any]:
@@ -52,7 +56,16 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return asked
 
     bpy.context.scene.mpm.cache = str(tmp_path / "cache")
+    # a process that only the tests of surfaces wait for
+    bpy.context.scene.mpm.surface.while_baking = False
     return behave
+
+
+def add_parts(item: Any, looks: Sequence[Any]) -> None:
+    """What `display.dress` does without nodes and materials."""
+    for look in looks[len(item.mpm.display.parts) :]:
+        part = item.mpm.display.parts.add()
+        part.name, part.law, part.simulated_material = look.name, look.law, look.material
 
 
 def read_at_once(_context: Any, object_name: str = "") -> Generator[float, None, Scene]:
@@ -245,19 +258,54 @@ def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatc
     assert len(asked) == (1 if is_begun else 3)
 
 
-def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, tmp_path: Path) -> None:
+def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
-    assert not derived_processes.follow(scene, str(tmp_path / "none"))
+    stand_in("good")
+    session.bake(bpy.context)
+    folder = tmp_path / "cache"
+    shutil.rmtree(folder)
+    assert not derived_processes.follow(scene, str(folder))
     scene.mpm.surface.while_baking = True
-    assert derived_processes.follow(scene, str(tmp_path / "none"))
-    assert "contains no cache" in derived_processes.trouble(tmp_path / "none").problem
+    assert derived_processes.follow(scene, str(folder))
+    assert "contains no cache" in derived_processes.trouble(folder).problem
     assert derived_processes.current() is None
 
 
+def test_a_surface_is_made_where_renders_show_one(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
+    """On by default; not for snow, where the artist renders points, nor in two dimensions."""
+    scene = bpy.context.scene
+    stand_in("good")
+    session.bake(bpy.context)
+    scene.mpm.surface.property_unset("while_baking")
+    (item,) = particle_objects.result_objects(scene)
+    water, snow = item.mpm.display.parts
+    assert [(part.law, part.render) for part in (water, snow)] == [("water", "automatic"), ("snow", "automatic")]
+
+    def is_begun(cache: str = scene.mpm.cache) -> bool:
+        try:
+            return derived_processes.follow(scene, cache)
+        finally:
+            derived_processes.end()
+
+    assert is_begun()
+    with silent():
+        water.render = "points"
+    assert not is_begun()
+    with silent():
+        snow.render = "surface"
+    assert is_begun()
+    flat = replace(description(), solver=Solver(grid_spacing=0.05, dimension=2))
+    item.mpm.cache = str(write_cache(tmp_path / "flat", {1: 4}, scene=flat))
+    assert not is_begun(item.mpm.cache)
+
+
 def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in("unstable")
+    stand_in("good")
     if host == "fake":
         monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
+    # adds the object that shows the frames
+    session.bake(bpy.context)
+    stand_in("unstable")
     bpy.context.scene.mpm.surface.while_baking = True
     begun: list[Any] = []
     kept = derived_processes.follow

@@ -27,6 +27,7 @@ def scenes(bpy: Any, tmp_path: Path) -> list[Any]:
     made = [first, bpy.data.scenes.new("Second"), bpy.data.scenes.new("Empty")]
     for scene in made:
         scene.mpm.cache = str(tmp_path / scene.name)
+        scene.mpm.surface.while_baking = False
     add_emitter(bpy, "One")
     item = add_mesh(bpy, "Two")
     item.mpm.type = "emitter"

@@ -158,7 +158,7 @@ def start(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> Deriv
 
 
 def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
-    """Start making the derived data of a running bake, if its scene wants it and no other of this kind is being made.
+    """Start making the derived data of a running bake, if its scene shows it and no other of this kind is being made.
 
     In the interface, a timer polls the process, even after the bake has ended; otherwise `finish` waits for it. The panel shows errors.
 
@@ -167,9 +167,9 @@ def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
     """
     if scene is None or not getattr(scene.mpm, kind).while_baking or current(kind) is not None:
         return False
-    if kind == SKIN and not displayed_as_mesh(scene, paths.absolute(cache)):
-        return False
     try:
+        if not _is_displayed(kind, scene, paths.absolute(cache)):
+            return False
         _RUNNING[kind].start(DerivedSession(scene, cache, kind=kind, follows=True))
     except MpmError as error:
         if kind != SKIN or displayed_as_mesh(scene, paths.absolute(cache)):
@@ -178,6 +178,13 @@ def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
     if not bpy.app.background:
         bpy.app.timers.register(step, first_interval=_TIMER_SECONDS)
     return True
+
+
+def _is_displayed(kind: str, scene: BlenderScene, folder: Path) -> bool:
+    """Whether an emitter is displayed as what a process would make of a cache."""
+    if kind == SKIN:
+        return bool(displayed_as_mesh(scene, folder))
+    return display.is_rendered_as_surface(showing(scene, folder)) and open_cache(folder).manifest.get("dimension", 3) == 3
 
 
 def step() -> float | None:

@@ -6,7 +6,7 @@ object, and `assets` for the groups inside it.
 """
 
 from .display_operators import register
-from .looks import build_missing, dress, modifier_of, rebuild, refit, refit_all
+from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, rebuild, refit, refit_all
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
 from .tree import NAME as MODIFIER_NAME
@@ -25,6 +25,7 @@ __all__ = [
     "build_missing",
     "dress",
     "input_identifier",
+    "is_rendered_as_surface",
     "material_of",
     "modifier_of",
     "rebuild",

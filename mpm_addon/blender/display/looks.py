@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
-from ...core.laws.finish import HIDDEN, MESH, POINTS
+from ...core.laws.finish import HIDDEN, MESH, POINTS, SURFACE
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
@@ -221,6 +221,11 @@ def mode_of(part: Any, *, is_render: bool) -> str:
     if chosen != AUTOMATIC:
         return chosen
     return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
+
+
+def is_rendered_as_surface(items: Sequence[BlenderObject]) -> bool:
+    """Whether renders show particles of some of the objects as a surface."""
+    return any(mode_of(part, is_render=True) == SURFACE for item in items for part in item.mpm.display.parts)
 
 
 def restore(item: BlenderObject) -> list[str]:

@@ -20,7 +20,9 @@ MADE_GROUP = property_group(
     {
         **annotations_of(SurfaceSettings),
         "while_baking": toggle(
-            "Make While Baking", "Make the surface of each new frame during the bake, at low priority; the bake takes a little longer"
+            "Make While Baking",
+            "Make the surface of each new frame during the bake, at low priority, where renders show one",
+            default=True,
         ),
     },
     description="How surfaces are made from cached frames.",
