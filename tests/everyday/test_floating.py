@@ -13,22 +13,18 @@ def check_water(found: Floating) -> None:
     assert found.inside < 0.01
 
 
-def test_a_crate_of_half_the_density_of_water_floats_half_submerged() -> None:
-    found = floating.floating(offset=TESTED_OFFSET)
-    assert 0.45 < found.draft < 0.55
-    check_water(found)
+@pytest.mark.slow
+def test_a_crate_of_half_the_density_of_water_floats_half_submerged_after_three_and_after_ten_seconds() -> None:
+    crate = floating.course(offset=TESTED_OFFSET, seconds=10.0)
+    for seconds in (3.0, 10.0):
+        found = crate.until(seconds)
+        assert 0.45 < found.draft < 0.55
+        check_water(found)
 
 
 def test_a_crate_that_does_not_feel_the_whole_pressure_sinks_deeper() -> None:
     """Negative control."""
     assert floating.floating_plainly(offset=TESTED_OFFSET, seconds=2.0).draft > 0.6
-
-
-@pytest.mark.slow
-def test_a_crate_still_floats_half_submerged_after_ten_seconds() -> None:
-    found = floating.floating(offset=TESTED_OFFSET, seconds=10.0)
-    assert 0.45 < found.draft < 0.55
-    check_water(found)
 
 
 @pytest.mark.slow

@@ -100,9 +100,14 @@ class Course:
     def draft(self) -> Floats:
         return self.seen[:, 0]
 
+    def until(self, seconds: float) -> Floating:
+        """The means of the last second before this time [s]."""
+        is_late = (self.time > seconds - LAST + 1e-6) & (self.time < seconds + 1e-6)
+        return Floating(*(float(each) for each in self.seen[is_late].mean(axis=0)))
+
     def end(self) -> Floating:
         """The means of the last second."""
-        return Floating(*(float(each) for each in self.seen[self.time > self.time[-1] - LAST + 1e-6].mean(axis=0)))
+        return self.until(float(self.time[-1]))
 
 
 def _run(scene: Scene) -> Course:

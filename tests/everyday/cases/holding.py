@@ -155,15 +155,16 @@ def on_tilted_slab(*, wall: float, degrees: float) -> tuple[Scene, Floats]:
     return replace(scene, colliders=colliders, emitters=emitters), turn
 
 
-def moving_cup(way: str, *, wall: float, seconds: float = 2.0) -> Scene:
-    """Water three cells deep in a cup of one thin mesh that moves.
+def moving_cup(way: str, *, wall: float) -> Scene:
+    """Water three cells deep in a cup of one thin mesh that moves once there and back.
 
     Args:
-        way: `"sways"`, once a second by a cell and a half to each side, or `"tilts"`, to 30 degrees after a second and back.
+        way: `"sways"`, by a cell and a half to each side within a second, or `"tilts"`, to 30 degrees after a second and back.
         wall: how thick the walls are [cells].
     """
     scene = thin_cup(offset=TESTED_OFFSET, wall=wall)
     spacing = scene.solver.grid_spacing
+    seconds = 1.0 if way == "sways" else 2.0
     frames = np.arange(round(seconds * scene.time.fps) + 1.0)
     time = frames / scene.time.fps
     matrices = np.tile(np.eye(4), (len(frames), 1, 1))
@@ -218,9 +219,9 @@ def leak_through_tilted_slab(*, wall: float, degrees: float = 30.0) -> float:
 
 
 @lru_cache
-def leak_out_of_moving_cup(way: str, *, wall: float, seconds: float = 2.0) -> float:
-    """The share of the water that is outside a moving cup at the end."""
-    scene = moving_cup(way, wall=wall, seconds=seconds)
+def leak_out_of_moving_cup(way: str, *, wall: float) -> float:
+    """The share of the water that is outside a moving cup when it has come back."""
+    scene = moving_cup(way, wall=wall)
     (cup,) = scene.colliders
     assert cup.motion is not None
     assert cup.motion.matrices is not None
