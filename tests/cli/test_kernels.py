@@ -57,6 +57,7 @@ def cold(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, l
     return folder, told
 
 
+@pytest.mark.slow
 def test_a_first_bake_counts_the_kernels_that_it_compiles(cold: tuple[Path, list[dict]]) -> None:
     told = [event for event in cold[1] if event["event"] == "compiling"]
     counts = [event["compiled"] for event in told]
@@ -69,6 +70,7 @@ def test_a_first_bake_counts_the_kernels_that_it_compiles(cold: tuple[Path, list
     assert not [event for event in cold[1] if event["event"] == "warning" and event["topic"] == "kernels"]
 
 
+@pytest.mark.slow
 def test_a_second_bake_compiles_nothing_and_gives_the_same_bytes(cold: tuple[Path, list[dict]], scene: Path, tmp_path: Path) -> None:
     folder = cold[0]
     told = events(run("bake", scene, "--cache", tmp_path / "cache", "--json", NUMBA_CACHE_DIR=str(folder / "kernels")))
@@ -80,6 +82,7 @@ def test_a_second_bake_compiles_nothing_and_gives_the_same_bytes(cold: tuple[Pat
         assert first.frame(number).attribute("stress").tobytes() == second.frame(number).attribute("stress").tobytes()
 
 
+@pytest.mark.slow
 def test_a_cache_records_its_level_and_a_resumed_bake_keeps_it(scene: Path, tmp_path: Path) -> None:
     assert open_level(run_level(scene, tmp_path / "best")) == best_level()
     if best_level() not in LEVELS or not is_supported("x86-64-v3"):

@@ -78,27 +78,29 @@ def four_materials(frames: int = 6, **solver: Any) -> Scene:
     return scene(*emitters, materials=tuple(material(name) for name in names), colliders=colliders, frames=frames, **solver)
 
 
-DIGEST = """
+DIGESTS = """
 import hashlib
 from mpm_addon.core import simulate
-digest = hashlib.sha256()
-for scene in scenes:
-    for frame in simulate(scene):
-        for name in frame.attributes:
-            digest.update(frame.attribute(name).tobytes())
-        for pose in frame.poses.values():
-            digest.update(pose.tobytes())
-print(digest.hexdigest())
+from mpm_addon.core.compilation.team import set_team_size
+for threads in (1, 2, 4):
+    set_team_size(threads)
+    digest = hashlib.sha256()
+    for scene in scenes:
+        for frame in simulate(scene):
+            for name in frame.attributes:
+                digest.update(frame.attribute(name).tobytes())
+            for pose in frame.poses.values():
+                digest.update(pose.tobytes())
+    print(digest.hexdigest())
 """
 
 
 def digests_by_threads(made: str) -> set[str]:
-    """The digests of all frames on 1, 2 and 4 threads, each in a process of its own; `made` is source that makes `scenes`."""
+    """The digests of all frames on 1, 2 and 4 threads, in a process of their own; `made` is source that makes `scenes`."""
     root = Path(__file__).parents[2]
-    found = set()
-    for threads in ("1", "2", "4"):
-        environment = {**os.environ, "NUMBA_NUM_THREADS": threads, "PYTHONPATH": str(root)}
-        command = [sys.executable, "-c", f"{made}\n{DIGEST}"]
-        result = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
-        found.add(result.stdout.strip())
-    return found
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-c", f"{made}\n{DIGESTS}"]
+    result = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
+    found = result.stdout.split()
+    assert len(found) == 3
+    return set(found)
