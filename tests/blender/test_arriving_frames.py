@@ -49,7 +49,7 @@ def test_a_frame_that_nobody_wants_any_more_is_dropped(bpy: Any, item: Any) -> N
 def test_reading_does_not_wait(bpy: Any, item: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on = threading.Event()
     read = particle_objects.Wanted.read
-    monkeypatch.setattr(particle_objects.Wanted, "read", lambda self, reader: (goes_on.wait(20.0), read(self, reader))[1])
+    monkeypatch.setattr(particle_objects.Wanted, "read", lambda self, reader: (goes_on.wait(120.0), read(self, reader))[1])
     begin(bpy, item)
     assert arriving_frames.step() == arriving_frames.INTERVAL
     assert len(item.data.vertices) == 0

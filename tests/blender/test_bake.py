@@ -76,7 +76,7 @@ def read_at_once(_context: Any, object_name: str = "") -> Generator[float, None,
 
 def until(condition: Callable[[], Any]) -> None:
     """Waits for a process; a test that waits too long fails."""
-    end = time.monotonic() + 20.0
+    end = time.monotonic() + 120.0
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -458,7 +458,7 @@ class Modal:
 
     def to_the_end(self) -> set[str]:
         outcome = self.event()
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + 120.0
         while outcome == {"PASS_THROUGH"} and time.monotonic() < end:
             time.sleep(0.01)
             outcome = self.event()

@@ -241,7 +241,7 @@ def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> 
         f"while not (found := read_status(Path({str(cache)!r}))) or not found.is_live: pass\nrunning.leave()"
     )
     with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as process:
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
         # it left Blender's process group
         with pytest.raises(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)

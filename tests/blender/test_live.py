@@ -60,7 +60,7 @@ class Modal:
         return live_operators.MPM_OT_live.modal(self.operator, self.context, SimpleNamespace(type=kind, value=value))
 
     def until(self, condition: Callable[[], Any]) -> set[str]:
-        end = time.monotonic() + 30.0
+        end = time.monotonic() + 120.0
         outcome = self.event()
         while not condition():
             assert time.monotonic() < end

@@ -154,7 +154,7 @@ def test_a_signal_cancels_at_every_stage(scene: Path, whole: Path, tmp_path: Pat
             if told[-1] == stage and told.count(stage) == 1:
                 process.send_signal(signal.SIGTERM)
         complaint = process.stderr.read()
-        assert process.wait(60) == 130
+        assert process.wait(120) == 130
     assert told[-1] == "cancelled"
     assert complaint.startswith("mpm: canceled: ")
     assert complaint.count("\n") == 1
@@ -340,7 +340,7 @@ def test_a_signal_during_the_imports_cancels(tmp_path: Path, number: signal.Sign
         "sys.meta_path.insert(0, Finder())\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path.cwd())])}
-    done = subprocess.run(command("doctor"), env=environment, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command("doctor"), env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

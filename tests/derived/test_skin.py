@@ -374,7 +374,7 @@ def test_making_skins_needs_no_numba(tmp_path: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-m", "mpm_addon", "derive", str(tmp_path / "cache"), "skin"],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert (told.returncode, told.stderr) == (0, "")
 

@@ -106,7 +106,7 @@ def test_it_simulates_no_farther_than_requested_and_stops_on_request(live: Proce
     time.sleep(0.3)
     assert open_cache(live.cache).frames == [1, 2, 3]
     live.process.terminate()
-    out, complaint = live.process.communicate(timeout=20)
+    out, complaint = live.process.communicate(timeout=120)
     assert (live.process.returncode, complaint) == (130, "mpm: stopped\n")
     assert json.loads(out.splitlines()[-1]) == {"event": "cancelled", **Message("stopped").fields()}
     assert not list(live.cache.glob("*.partial"))
@@ -125,7 +125,7 @@ def test_a_scene_that_is_wrong_is_one_line(live: Process, tmp_path: Path) -> Non
     live.request(until=2)
     live.until_frame(2)
     live.request(run=2, until=2, scene=str(tmp_path / "other.toml"))
-    _, complaint = live.process.communicate(timeout=30)
+    _, complaint = live.process.communicate(timeout=120)
     assert live.process.returncode == 1
     assert complaint.count("\n") == 1
     assert 'Emitter "cube": grid_spacing 0.6 m is larger than the object' in complaint

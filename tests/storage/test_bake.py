@@ -326,7 +326,7 @@ def test_signals_cancel(scene: Path, tmp_path: Path, whole: dict[str, bytes], nu
         for line in process.stdout:
             if line.startswith("frame 2"):
                 process.send_signal(number)
-        assert process.wait(20) == 130
+        assert process.wait(120) == 130
     assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
     bake_here(scene, cache)
     assert frame_bytes(cache) == whole

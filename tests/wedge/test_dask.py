@@ -58,7 +58,7 @@ def test_interrupted_it_stops_the_workers_and_goes_on_later(scheduler: str, halt
     with start(*arguments) as process:
         pids = running_bakes(process, output, 2)
         process.send_signal(signal.SIGINT)
-        _, complaints = process.communicate(timeout=60)
+        _, complaints = process.communicate(timeout=120)
     assert (process.returncode, complaints.count("\n")) == (130, 1)
     assert all(ends(pid) for pid in pids)
     assert 0 < len(open_cache(output / "caches" / "seed_1").frames) <= HALT_FRAME

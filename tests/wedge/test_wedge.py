@@ -127,7 +127,7 @@ def test_stopped_it_leaves_no_process_and_goes_on_later(tmp_path: Path, number: 
     with start(*arguments, halt=halt) as process:
         pids = running_bakes(process, output, 2)
         process.send_signal(number)
-        _, complaints = process.communicate(timeout=60)
+        _, complaints = process.communicate(timeout=120)
     assert all(ends(pid) for pid in pids)
     if number == signal.SIGINT:
         assert process.returncode == 130
