@@ -6,23 +6,18 @@ to simulate, so that the command line can set numba's threads and cache first.
 
 import contextlib
 import dataclasses
-import signal
-import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..core.advice.preview import preview_of
-from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableError
 from ..core.forecast.estimate import estimate
-from ..core.messages import Message, message_of
 from ..core.scene.description import Scene
 from ..core.stepping.support import refuse_unsupported
 from ..stopping import Listener
 from ..storage.cache import open_cache
 from ..storage.cache_writer import CacheWriter
-from ..storage.failure import summary
 from ..storage.lock import WriterLock
 from ..storage.scene_file import read_scene
+from .attempt import Attempt
 from .job import Event, Job, OnEvent
 from .limits import Limits
 from .selection import wanted_frames, wanted_moments
@@ -68,62 +63,21 @@ def bake(
         Cancelled: a signal or the file `cancel` in the cache stopped the bake; earlier frames are kept.
         Stopped: a limit was reached; earlier frames are kept.
     """
-    emit = on_event or (lambda _event: None)
-    folder = Path(cache_folder)
-    job: Job | None = None
-
-    def stop() -> None:
-        if job is None or not job.is_stepping:
-            raise KeyboardInterrupt
-        job.stop()
-
-    try:
-        with _stopping_on_signals(stop) if listener is None else contextlib.nullcontext():
-            scene = _with_limits(read_scene(scene_path, variant), size_limit, time_limit)
-            if preview is not None:
-                scene = _previewed(scene, preview, emit)
-            wanted = wanted_frames(scene, frames)
-            refuse_unsupported(scene)
-            cost = estimate(scene)
-            if from_frame is not None:
-                open_cache(folder)  # raises if there is none
-            with WriterLock(folder) as lock:
-                writer = CacheWriter(folder, scene)
-                writer.prepare(scene, restart=restart, from_frame=from_frame)
-                job = Job(scene, writer, lock, wanted, Limits.of(scene, cost, folder), emit, listener)
-                try:
-                    job.run(cost)
-                except BaseException as error:
-                    if isinstance(error, UnstableError) and error.failure is not None:
-                        job.keep(error.failure)
-                    job.end(_ending(error, scene_path, job))
-                    raise
-    except BaseException as error:
-        ending = _ending(error, scene_path, job)
-        if job is None:
-            emit(ending)
-        if isinstance(error, KeyboardInterrupt):
-            raise Cancelled.of(message_of(ending)) from error
-        if isinstance(error, MemoryError):
-            raise SceneError.of(message_of(ending)) from error
-        raise
-
-
-def _ending(error: BaseException, scene_path: str | Path, job: Job | None) -> Event:
-    """The last event of a bake that did not finish."""
-    if isinstance(error, (Cancelled, KeyboardInterrupt)):
-        message = job.words() if job is not None else Message("canceled before the bake began")
-        return {"event": "cancelled", **message.fields()}
-    if isinstance(error, Stopped):
-        return {"event": "stopped", "reason": error.reason, **error.message.fields()}
-    if isinstance(error, UnstableError) and error.failure is not None:
-        return {"event": "error", **error.message.fields(), "failure": summary(error.failure)}
-    if isinstance(error, MpmError):
-        return {"event": "error", **error.message.fields()}
-    if isinstance(error, MemoryError):
-        remedy = "use a larger grid_spacing or close other programs"
-        return {"event": "error", **Message("out of memory", (remedy,), str(scene_path)).fields()}
-    return {"event": "error", **Message(f"{type(error).__name__}: {error}").fields()}
+    emit, folder = on_event or (lambda _event: None), Path(cache_folder)
+    attempt = Attempt(scene_path, emit)
+    with attempt.reported(), attempt.stopped_by_signals() if listener is None else contextlib.nullcontext():
+        scene = _with_limits(read_scene(scene_path, variant), size_limit, time_limit)
+        if preview is not None:
+            scene = _previewed(scene, preview, emit)
+        wanted = wanted_frames(scene, frames)
+        refuse_unsupported(scene)
+        cost = estimate(scene)
+        if from_frame is not None:
+            open_cache(folder)  # raises if there is none
+        with WriterLock(folder) as lock:
+            writer = CacheWriter(folder, scene)
+            writer.prepare(scene, restart=restart, from_frame=from_frame)
+            attempt.run(Job(scene, writer, lock, wanted, Limits.of(scene, cost, folder), emit, listener), cost)
 
 
 def _with_limits(scene: Scene, size_limit: float | None, time_limit: float | None) -> Scene:
@@ -139,19 +93,3 @@ def _previewed(scene: Scene, particles: int, emit: OnEvent) -> Scene:
     for warning in made.warnings:
         emit({"event": "warning", **warning.fields()})
     return made.scene
-
-
-@contextlib.contextmanager
-def _stopping_on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Make SIGINT and SIGTERM call `stop`; only possible in the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        for number in before:
-            signal.signal(number, lambda *_: stop())
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

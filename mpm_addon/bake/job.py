@@ -1,7 +1,6 @@
 """One run of a bake: simulates the missing frames and reports progress."""
 
 import contextlib
-import math
 import os
 import socket
 import sys
@@ -24,7 +23,7 @@ from ..storage.status import PAUSE, recorded_warnings
 from .continuing import take_up
 from .limits import Limits
 from .pace import Clock, Pace
-from .selection import frame_after, wanted_moments
+from .selection import frame_after, plan_of
 
 if TYPE_CHECKING:
     from ..core.stepping.simulation import Progress
@@ -54,16 +53,8 @@ class Job:
         # an old request to pause does not apply to this bake
         self._pause_file.unlink(missing_ok=True)
         present = set() if writer.is_replacing else set(writer.cache.whole_moments())
-        # frames before a take belong to another and are not baked here
-        first = -math.inf if writer.from_frame is None else writer.from_frame
-        moments = wanted_moments(wanted, scene.time.subframes)
-        absent = [moment for moment in moments if moment not in present]
-        self._missing = [moment for moment in absent if moment.frame > first]
-        self._gaps = {frame_after(moment) for moment in absent if moment.frame <= first}
-        self._total = len(wanted)
-        # a frame includes the subframes before it, and is done when all of them are
-        self._unfinished = {frame_after(moment) for moment in self._missing}
-        self._done = len(wanted) - len(self._unfinished | self._gaps)
+        self._plan = plan_of(wanted, scene.time.subframes, present, writer.from_frame)
+        self._done = self._plan.done
         self._clock = Clock()
         self._pace = Pace(self._clock)
         self._stage = ""
@@ -79,7 +70,7 @@ class Job:
         if self._listener is not None:
             self._listener.last_words = self._last_words
             self._listener.file = self._writer.cancel_file
-        checkpoint = self._writer.read_checkpoint(self._missing[0]) if self._missing and not self._writer.is_replacing else None
+        checkpoint = self._writer.read_checkpoint(self._plan.missing[0]) if self._plan.missing and not self._writer.is_replacing else None
         self._emit(
             {
                 "event": "start",
@@ -87,7 +78,7 @@ class Job:
                 "cache": str(self._writer.folder),
                 "particles": cost.particles,
                 "done": self._done,
-                "total": self._total,
+                "total": self._plan.total,
                 "resumed_from": checkpoint[0] if checkpoint else None,
                 "take": self._writer.take,
                 "scene_hash": self._writer.scene_hash,
@@ -95,11 +86,11 @@ class Job:
             }
         )
         # before the status is overwritten
-        known = self._known_warnings() if checkpoint is not None or not self._missing else None
+        known = self._known_warnings() if checkpoint is not None or not self._plan.missing else None
         self.write_status("running")
         self._warn_of_changes()
         self._warn_of_gaps()
-        if self._missing:
+        if self._plan.missing:
             self._warn(cost, known)
             self._simulate(checkpoint)
         else:
@@ -149,10 +140,11 @@ class Job:
 
     def _warn_of_gaps(self) -> None:
         """Warn of missing frames of earlier takes, which are not baked here."""
-        if not self._gaps:
+        gaps = self._plan.gaps
+        if not gaps:
             return
-        count = f"{len(self._gaps)} frames, {min(self._gaps)} to {max(self._gaps)}," if len(self._gaps) > 1 else f"frame {min(self._gaps)}"
-        verb = "belong" if len(self._gaps) > 1 else "belongs"
+        count = f"{len(gaps)} frames, {min(gaps)} to {max(gaps)}," if len(gaps) > 1 else f"frame {min(gaps)}"
+        verb = "belong" if len(gaps) > 1 else "belongs"
         problem = f"{count} {verb} to an earlier take and cannot be baked here"
         self._tell_warnings([SceneWarning("gap", str(self._writer.folder), problem, Action.FIND_MISSING).fields()])
 
@@ -198,7 +190,7 @@ class Job:
             checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
         self._tell_warnings([problem.fields() for problem in simulation.kernel_problems])
-        missing, last = set(self._missing), self._missing[-1]
+        missing, last = set(self._plan.missing), self._plan.missing[-1]
         started = self._clock.seconds
         for frame in simulation.frames():
             self._lock.check()
@@ -209,7 +201,7 @@ class Job:
                 self._writer.write_frame(frame, self._clock.seconds - started)
             if not frame.moment.is_frame:
                 continue
-            self._done += frame.number in self._unfinished
+            self._done += frame.number in self._plan.unfinished
             self._pace.frame_done(frame)
             number, statistics = frame.number, frame.statistics
             self._warn_of_crushing(frame)
@@ -243,7 +235,7 @@ class Job:
                 "deleted": statistics.deleted,
                 "crushed": statistics.crushed,
                 "done": self._done,
-                "total": self._total,
+                "total": self._plan.total,
                 **self._pace.forecast(self._remaining(number), 0.0),
             }
         )
@@ -274,7 +266,7 @@ class Job:
             "substeps": progress.substeps,
             "particles": progress.particles,
             "done": self._done,
-            "total": self._total,
+            "total": self._plan.total,
             **self._pace.forecast(self._remaining(progress.frame - 1), progress.fraction),
         }
         self._emit({"event": "progress", **self._last})
@@ -304,7 +296,7 @@ class Job:
                 "updated": time.time(),
                 **self._last,
                 "done": self._done,
-                "total": self._total,
+                "total": self._plan.total,
                 "warnings": self._warnings,
                 "scene_hash": self._writer.scene_hash,
                 "checked_frames": self._frames() if self._has_warned else None,
@@ -314,7 +306,7 @@ class Job:
 
     def _remaining(self, number: int) -> int:
         """The number of frames to simulate after frame `number`."""
-        return max(0, frame_after(self._missing[-1]) - number)
+        return max(0, frame_after(self._plan.missing[-1]) - number)
 
     def _stop_if_asked(self) -> None:
         """Raise Cancelled or Stopped if the bake should stop; wait if it should pause."""
@@ -341,7 +333,7 @@ class Job:
             self._emit({"event": "resumed"})
 
     def _cached(self) -> str:
-        return f"{self._done} of {self._total} frames are cached"
+        return f"{self._done} of {self._plan.total} frames are cached"
 
     def words(self) -> Message:
         """The message of a canceled bake."""

@@ -1,6 +1,6 @@
-"""Skin files: where the vertices of emitters' own meshes are at one frame of a cache. Needs numpy and zstandard only.
+"""Skin files: the positions of the vertices of emitters' own meshes at one frame of a cache. Needs numpy and zstandard only.
 
-Faces, UVs and materials are those of the meshes and in no file: the vertices are in their order.
+Faces, UVs and materials are not stored: they are those of the meshes, whose order the vertices keep.
 """
 
 import os
@@ -49,7 +49,7 @@ class SkinPiece(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """The skin of one frame: a piece for each of the emitters that its origin names, in that order."""
+    """The skin of one frame: a mesh for each of the emitters that its origin names, in that order."""
 
     origin: Origin
     pieces: tuple[SkinPiece, ...]
@@ -104,7 +104,7 @@ def skin_at(cache: Cache, moment: Moment) -> Skin:
 
 
 def scenes_of_emission(cache: Cache) -> tuple[Scene, ...]:
-    """For each emitter, the scene of the take in which it emits once; later ones may have it elsewhere. Raises CacheError, SceneError."""
+    """For each emitter, the scene of the take in which it emits once; later takes may place it elsewhere. Raises CacheError, SceneError."""
     scenes = [read_scene(take.folder / SCENE) for take in cache.takes]
 
     def emitting(number: int) -> Scene:

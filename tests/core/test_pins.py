@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.core import simulate
-from mpm_addon.core.emission.pins import vertices_at
-from mpm_addon.core.geometry.motion import pose_at
+from mpm_addon.core.geometry.motion import pose_at, vertices_at
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Emitter, Scene

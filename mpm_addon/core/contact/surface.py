@@ -61,7 +61,7 @@ class LevelSets(NamedTuple):
 
 
 class Feet(NamedTuple):
-    """The feet of colliders, n of them in runs (slab, collider); arrays may be longer. Arrays marked * change in every substep.
+    """The feet of colliders, n of them, in runs (slab, collider); arrays may be longer. Arrays marked * change in every substep.
 
     Arrays with four numbers per foot (x, y, z, 0) and those with a number per corner have the precision of the nodes. There are c
     corners: 8 with linear weights or 27 with those of the quadratic spline.

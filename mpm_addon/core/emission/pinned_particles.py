@@ -268,7 +268,7 @@ def fix_node(node, at, u, v, w, mass):
 
 
 @parallel_kernel
-def fix_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, arenas):
+def fix_nodes(tickets, nodes, near, node_arenas, node_fields, group_of_block, arenas):
     """Move nodes with fixed particles.
 
     Args:
@@ -276,7 +276,7 @@ def fix_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, ar
         near: (m,) node blocks around blocks with pinned particles.
         node_arenas: (node blocks, 27 or 9) particle blocks around each node block.
         node_fields: (node blocks,) the velocity field of each.
-        place_of_block: (blocks, fields) row of each particle block and velocity field in `arenas`, -1 without pinned particles.
+        group_of_block: (blocks, fields) group of each particle block and velocity field, -1 without pinned particles.
         arenas: see `scatter_pinned`.
     """
     is_plane = node_arenas.shape[1] == 9
@@ -290,7 +290,7 @@ def fix_nodes(tickets, nodes, near, node_arenas, node_fields, place_of_block, ar
             u, v, w, mass = 0.0, 0.0, 0.0, 0.0
             for around in range(node_arenas.shape[1]):
                 block = node_arenas[near[index], around]
-                row = place_of_block[block, field] if block >= 0 else -1
+                row = group_of_block[block, field] if block >= 0 else -1
                 if row < 0:
                     continue
                 # the node in the arena, which starts one node below its block

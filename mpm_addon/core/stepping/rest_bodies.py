@@ -24,21 +24,21 @@ from .material_instances import MaterialInstance
 from .resumption import wrong
 from .time_step import Speeds
 
-# a rest node inside a sticky collider moves with it if it has this share of a full node's mass: lighter ones lie outside of the body
+# a rest node inside a sticky collider moves with it if it has at least this share of a full node's mass: lighter nodes lie outside the body
 HELD_FULLNESS = 0.4
-# a rest node also moves with a sticky collider that this share of its mass is in: up to half a cell outside, where a body goes through
-# its surface, because nodes that are held up to a surface hold as if it lay half a cell deeper
+# A rest node also moves with a sticky collider that contains at least this share of its mass. Where a body crosses the surface, these are
+# nodes up to half a cell outside: with only the nodes inside, the body would be held as if the surface lay half a cell deeper.
 HELD_SHARE = 1.0 / 6.0
-# particles count as inside from this depth on [cells]
+# depth from which particles count as inside [cells]
 DEPTH = 0.1
-# fixed colliders are asked only about nodes that are nearer than this after a sort: until the next, particles move by less [cells]
+# after a sort, only nodes nearer than this to fixed colliders are checked: particles move less before the next sort [cells]
 NEAR = 1.5
-# particles become faster by less than this factor from one substep to the next
+# the speed of particles grows by less than this factor from one substep to the next
 REACH_SHARE = 1.1
 
 
 class RestBodies:
-    """The bodies of a store whose forces come from their rest state. Does nothing in scenes without any.
+    """The bodies of a store whose forces come from their rest state. In scenes without any, does nothing.
 
     Attributes:
         is_used: whether there are any.
@@ -83,11 +83,11 @@ class RestBodies:
 
     @property
     def drift(self) -> float:
-        """How far a particle moved along an axis in the last substep, at most [cells]."""
+        """The greatest distance that a particle moved along an axis in the last substep [cells]."""
         return self._farthest if self.is_used else 0.0
 
     def reach(self, dt: float) -> float:
-        """How far a particle will move along an axis in a substep of dt [s], judging by its speed [cells]."""
+        """An upper bound, from the current speeds, on how far a particle moves along an axis in a substep of dt [s] [cells]."""
         return REACH_SHARE * dt * self.speeds.particle / self._spacing if self.is_used else 0.0
 
     @property
@@ -101,7 +101,7 @@ class RestBodies:
         Args:
             obstacles: the colliders that are not dynamic.
             frame: the moment, in frames.
-            is_driven: whether more than gravity, these and other bodies acts on particles, so that it may do so anywhere.
+            is_driven: whether anything other than gravity, these colliders and other bodies acts on particles, possibly anywhere.
         """
         if not self.is_used:
             return
@@ -141,14 +141,14 @@ class RestBodies:
             self._grid.push(dt)
 
     def note_pull(self, slots: NDArray[np.int64], before: NDArray[Any]) -> None:
-        """Note how pins changed velocities in the table, from those before (3, n)."""
+        """Record how pins have changed velocities in the table, from those before (3, n)."""
         if self.is_used:
             its = self._grid.slots[slots] >= 0
             self._pulled_slots = slots[its]
             self._pulled = self._store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] - before[:, its]
 
     def note_nodes(self) -> None:
-        """Note the velocities of the nodes before anything acts on them."""
+        """Record the velocities of the nodes before anything acts on them."""
         if self.is_used:
             self._grid.note_nodes()
 
@@ -157,9 +157,9 @@ class RestBodies:
 
         Args:
             dt: [s].
-            gravity: (3,) [m/s^2], which `note_nodes` has seen already.
+            gravity: (3,) [m/s^2], already included in the velocities that `note_nodes` recorded.
             obstacles: the colliders that are not dynamic.
-            is_shown: whether the table is read after this.
+            is_shown: whether the table is read afterward.
 
         Returns:
             What became unstable, or None.
@@ -210,7 +210,7 @@ class RestBodies:
         grid.take_forces()
 
     def watch(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Find the particles that colliders have come near since the last sort; before `push`."""
+        """Find the particles that colliders have come near since the last sort. To be called before `push`."""
         moving = [group for group in obstacles if group.is_moving]
         if self.is_used and moving and not self._grid.is_near.all():
             near = self._reaching(moving)
@@ -254,7 +254,7 @@ class RestBodies:
             self._held.append(np.flatnonzero(self._grid.shares_of(inside).reshape(-1) >= HELD_SHARE))
 
     def _hold(self, obstacles: Sequence[ObstacleGroup]) -> None:
-        """Move rest nodes in sticky colliders with these."""
+        """Move the rest nodes in sticky colliders with the colliders."""
         velocity = self._grid.velocity.reshape(-1, 3)
         for obstacle, near, held in zip(self._sticky(obstacles), self._near, self._held, strict=True):
             if obstacle.is_present and obstacle.surface == STICKY:
@@ -276,7 +276,7 @@ class RestBodies:
         return (grid.mass > HELD_FULLNESS * full[:, None]).reshape(-1)
 
     def _node_places(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Where rest nodes (n,) are in the world [m], shape (n, 3)."""
+        """The positions of rest nodes (n,) in the world [m], shape (n, 3)."""
         layout, dimension = self._grid.store.layout, self._store.dimension
         block, place = np.divmod(numbers, self._grid.mass.shape[1])
         corners = nodes_of(np.zeros((1, 3), np.int64), dimension)[0]
@@ -284,7 +284,7 @@ class RestBodies:
         return self._spacing * nodes + self._grid.displacement.reshape(-1, 3)[numbers]
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """What a simulation is resumed with; nothing without such bodies."""
+        """The arrays of a checkpoint; empty without such bodies."""
         return self._grid.snapshot() if self.is_used else {}
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:

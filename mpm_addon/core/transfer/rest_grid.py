@@ -1,11 +1,11 @@
 """Rest grids: bodies whose forces come from their rest state.
 
-Each body of one velocity field has nodes in the space of its rest state. A rest node keeps a displacement and a velocity, from one
-substep to the next; they are the state of the body. Particles keep their place among these nodes for ever, so the body stays whole
-however far it is stretched, and F needs no history (total Lagrangian MPM; de Vaucorbeil, Nguyen and Hutchinson 2020). The grid in the
-world serves for what acts from outside: it gets the particles' momentum without their stress, and only what it changes comes back.
+Each body has nodes in the space of its rest state. A rest node keeps its displacement and velocity from one substep to the next; together
+they are the state of the body. Particles never change their places among these nodes, so the body stays whole however far it is stretched,
+and F needs no history (total Lagrangian MPM; de Vaucorbeil, Nguyen and Hutchinson 2020). The grid in the world handles everything that
+acts from outside: it receives the particles' momentum without their stress, and returns only what it has changed.
 
-Particles in the rest state lie in a store of their own, sorted once. Knows neither scenes nor laws' parameters.
+The particles in the rest state are in a store of their own, which is sorted only once. Knows neither scenes nor laws' parameters.
 """
 
 from collections.abc import Mapping
@@ -28,15 +28,15 @@ from .scheme import Scheme
 from .table import LANE_ROW
 
 Floats = NDArray[np.float64]
-# the greatest factor for changes; between two and three is common
+# the greatest factor on changes of velocity; usually, it is between two and three
 MOST_LENGTHENED = 8.0
-# a node's velocity: of all numbers but its mass
+# the velocity among a node's four numbers; the last is its mass
 _VECTOR = slice(0, 3)
 
 
 @dataclass(frozen=True)
 class RestPlaces:
-    """Where particles are in the rest state, in order of id.
+    """The places of particles in the rest state, in order of id.
 
     Attributes:
         id: (n,).
@@ -53,7 +53,7 @@ class RestPlaces:
         return cls(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros((3, 0), dtype))
 
     def joined(self, new: NewParticles) -> "RestPlaces":
-        """These, and new particles where they are emitted."""
+        """These places, and those where new particles are emitted."""
         position = new.table[POSITION : POSITION + 3]
         return RestPlaces(
             np.concatenate([self.id, new.ids]), np.concatenate([self.key, new.keys]), np.concatenate([self.position, position], axis=1)
@@ -78,13 +78,13 @@ class RestGrid:
         velocity: likewise [m/s].
         mass: (node blocks, block nodes) [kg].
         slots: for each slot in the world, that in the rest state, -1 for other particles.
-        is_near: (blocks,) the particle blocks in the world where something may act from outside until the next sort.
+        is_near: (blocks,) the particle blocks in the world where something outside may act before the next sort.
     """
 
     def __init__(self, world: ParticleStore, scheme: Scheme, spacing: float) -> None:
         self._world = world
         self._scheme = scheme
-        # the change of the gradient always comes back, whatever the transfers in the world
+        # changes of the gradient always come back, whatever the transfers in the world
         self._affine = scheme._replace(affine=1.0, flip_ratio=0.0)
         self._spacing = spacing
         self.places = RestPlaces.empty(world.dtype)
@@ -142,7 +142,7 @@ class RestGrid:
         self.displacement[new], self.velocity[new] = before[0][kept], before[1][kept]
 
     def _found(self, fields: Ints, keys: Ints) -> tuple[Ints, Ints]:
-        """Which node blocks are among those with some fields and keys (n,): their numbers, and places there."""
+        """The numbers of the node blocks whose fields and keys are among the given ones (n,), and their places among these."""
         number_of = {each: number for number, each in enumerate(zip(fields.tolist(), keys.tolist(), strict=True))}
         layout = self.store.layout
         own = zip(layout.node_fields.tolist(), layout.node_keys[layout.origins].tolist(), strict=True)
@@ -151,7 +151,7 @@ class RestGrid:
         return found[:, 0], found[:, 1]
 
     def find(self) -> None:
-        """Find the particles in the world after a sort there."""
+        """Find the particles in the world after it has been sorted."""
         world, layout = self._world, self._world.layout
         ids = world.ids[: layout.slot_count]
         rest_ids = self.store.ids[: self.store.layout.slot_count]
@@ -176,7 +176,7 @@ class RestGrid:
         self.see(np.ones(len(layout.keys), np.bool_))
 
     def _place_origins(self) -> None:
-        """Choose a displacement of each field that others are counted from, so that single precision suffices [cells]."""
+        """Choose a displacement for each field relative to which others are stored, so that single precision suffices [cells]."""
         layout = self.store.layout
         self._origin_of_field = np.zeros((len(self.fields), 3))
         for field in range(len(self.fields)):
@@ -211,14 +211,14 @@ class RestGrid:
         return self._scattered()[..., 0]
 
     def see(self, is_near: NDArray[np.bool_]) -> None:
-        """Set where something may act from outside until the next sort: (blocks,) in the world. After `find`."""
+        """Set where something outside may act before the next sort: (blocks,) in the world. To be called after `find`."""
         world, rest = self._world.layout, self.store.layout
         self.is_near = is_near
         blocks = np.repeat(np.arange(len(world.keys)), np.diff(world.first[:: self._world.instance_count]))
         self._near_slots = self._slots[is_near[blocks[self._slots]]]
         live = np.flatnonzero(self._world_slots >= 0)
         near = live[is_near[blocks[self._world_slots[live]]]]
-        # one parcel more stays empty, for particles that nothing acts on
+        # one more parcel stays empty, for particles that nothing acts on
         self._change_parcels = np.zeros(LANE_ROW * (len(self.slots) + 1), self._world.dtype)
         self._parcels = np.full(len(self.store.ids), len(self.slots))
         self._parcels[near] = self._world_slots[near]
@@ -227,7 +227,7 @@ class RestGrid:
         self._is_near[block_of[near]] = True
 
     def summed(self) -> NDArray[Any]:
-        """Sum what was scattered to the nodes, over their masses, (node blocks, block nodes, 4)."""
+        """What was scattered to the nodes, summed and divided by their masses, (node blocks, block nodes, 4)."""
         store = self.store
         nothing = np.zeros(NODE * BLOCK, self._world.dtype)
         update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing, store.node_speeds)
@@ -238,7 +238,7 @@ class RestGrid:
         return self.store.grid(self._spacing, field)._replace(nodes=self._moved, nodes_before=self._motion)
 
     def show_nodes(self) -> None:
-        """Give the kernels the state of the nodes."""
+        """Pass the state of the nodes to the kernels."""
         self.move(0.0)
 
     def take_forces(self) -> None:
@@ -246,13 +246,13 @@ class RestGrid:
         self.summed()
 
     def push(self, dt: float) -> None:
-        """Let the forces act for a substep of dt [s], and give the particles in the world that are near something their motion."""
+        """Apply the forces for a substep of dt [s], and update the motion of the particles in the world that are near something."""
         push_nodes(self.store.nodes, dt, self.velocity, self._motion)
         if len(self._near_slots):
             self._show_motion(self._is_near, self._near_slots)
 
     def _show_motion(self, is_near: NDArray[np.bool_], slots: Ints) -> None:
-        """Give particles in the world, in slots (n,), their positions, velocities and C; is_near: (blocks,) in the rest state."""
+        """Update positions, velocities and C of particles in the world, in slots (n,); is_near: (blocks,) in the rest state."""
         store = self.store
         for field, is_there in enumerate(self._is_there):
             if is_there:
@@ -261,7 +261,7 @@ class RestGrid:
         take_motion(slots, self.slots[slots], self._offsets, self._motions, self._world.table)
 
     def note_nodes(self) -> None:
-        """Note the velocities of the nodes of the world before anything acts on them."""
+        """Record the velocities of the world's nodes before anything acts on them."""
         if len(self._near_slots):
             nodes = self._world.nodes[: self._world.layout.node_count + 1]
             if self._change.shape != nodes.shape:
@@ -269,16 +269,16 @@ class RestGrid:
             np.copyto(self._change, nodes)
 
     def share_change(self, slots: Ints, pulled: NDArray[Any], *, is_alone: bool) -> None:
-        """Give the rest nodes what has changed velocities in the world since `note_nodes`.
+        """Pass on to the rest nodes how velocities in the world have changed since `note_nodes`.
 
-        The nodes of the world and the rest nodes are coupled by two splines, so that the nodes of the world see only a part of the
-        change that they want: the rest of it would be asked for again and again, and more and more of the body be stopped. So the
-        change is lengthened until the impulses have done the work that they are meant to do (the step of steepest descent).
+        Two splines lie between the world's nodes and the rest nodes, so the world's nodes see only part of the change that they
+        require. The remainder would be required again in every substep, and stop more and more of the body. So the change is
+        lengthened until the impulses do the work that they are meant to do (the step length of steepest descent).
 
         Args:
             slots: (n,) particles in the world whose velocities have been changed directly.
             pulled: (3, n) by how much [m/s].
-            is_alone: whether nothing else must get the same impulses, so that the change may be lengthened.
+            is_alone: whether nothing else receives the opposite impulses, so that the change may be lengthened.
         """
         if not len(self._near_slots):
             return
@@ -307,7 +307,7 @@ class RestGrid:
         move_nodes(self.velocity, dt, self.mass, self._spacing, self._origins, self.displacement, self._moved, self._motion)
 
     def show_particles(self) -> None:
-        """Give the particles in the world their motion, F and stress, for frames."""
+        """Update motion, F and stress of the particles in the world, for frames."""
         self._show_motion(np.ones_like(self._is_near), self._slots)
         show_strain(self._slots, self.slots[self._slots], self.store.table, self._world.table)
 
@@ -325,7 +325,7 @@ class RestGrid:
         }
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
-        """Restore what `snapshot` returned; the world has the same particles. Returns whether it has all nodes."""
+        """Restore what `snapshot` returned, with the same particles in the world. Returns whether all nodes were in it."""
         names = ("body_id", "body_key", "body_position")
         self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)))
         new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"])

@@ -1,4 +1,4 @@
-"""What happens at rest nodes in a substep; see `rest_grid`. Sums have one order for any number of threads."""
+"""The update of rest nodes in a substep; see `rest_grid`. Sums have the same order for any number of threads."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from .blocks import NODE
 
 @parallel_kernel
 def push_nodes(tickets, accelerations, dt, velocity, motion):
-    """Let the forces act for a substep.
+    """Apply the forces for a substep.
 
     Args:
         accelerations: (node blocks, 4 * block nodes) [m/s^2], and masses.
@@ -26,11 +26,11 @@ def push_nodes(tickets, accelerations, dt, velocity, motion):
 
 @parallel_kernel
 def find_change(tickets, nodes, change, sums):
-    """The change of velocity at the nodes of the world.
+    """Find the changes of velocity at the nodes of the world.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg].
-        change: likewise before; becomes the change of velocity [m/s].
+        change: the same before; replaced by the change of velocity [m/s].
         sums: (pieces,) result: the sum of m v^2 of the changes [J].
     """
     count, pieces = change.shape[0], sums.size
@@ -53,7 +53,7 @@ def sum_change(tickets, changes, mass, sums):
     """The sum of m v^2 of changes at the rest nodes [J], in pieces.
 
     Args:
-        changes: (node blocks, 4 * block nodes) changes of velocity [m/s] of the mass [kg] that changes.
+        changes: (node blocks, 4 * block nodes) changes of velocity [m/s], and the mass that they apply to [kg].
         mass: (node blocks, block nodes) of the nodes [kg].
         sums: (pieces,) result.
     """
@@ -93,17 +93,17 @@ def accelerate_nodes(tickets, impulse, mass, velocity):
 
 @parallel_kernel
 def move_nodes(tickets, velocity, dt, mass, spacing, origins, displacement, moved, motion):
-    """Move the rest nodes for a substep, and show the result in the precision of particles.
+    """Move the rest nodes for a substep, and convert the result to the precision of particles.
 
     Args:
         velocity: (node blocks, block nodes, 3) [m/s].
         dt: [s].
         mass: (node blocks, block nodes) [kg].
         spacing: cell size [m].
-        origins: (node blocks, 3) displacements that others are counted from [cells].
+        origins: (node blocks, 3) displacements relative to which `moved` is stored [cells].
         displacement: (node blocks, block nodes, 3) [m]; result.
         moved: (node blocks, 4 * block nodes) result: displacement [cells].
-        motion: likewise: velocity [m/s].
+        motion: the same for velocity [m/s].
     """
     per_cell = 1.0 / spacing
     for number in shared(tickets[0], mass.shape[0], 16):

@@ -1,9 +1,9 @@
 """Passes over particles in the rest state of their bodies; see `rest_grid`.
 
-A rest table has the rows of `rows`, with the rest position in POSITION, and then three more with the position that the rest nodes give.
+A rest table has the rows of `rows`, with the rest position in POSITION, and three more for the position to which the rest nodes move it.
 
-Particles have one order in the world and another in the rest state. So what goes from one table to the other is written as *parcels*,
-one row of `LANE_ROW` numbers per particle, which is one line of the processor's cache: velocity and place, and the velocity gradient.
+Particles have one order in the world and another in the rest state. So data passes between the two tables as *parcels*: for each particle,
+a row of `LANE_ROW` numbers, which is one line of the processor's cache, with velocity, place and velocity gradient.
 """
 
 from ..arithmetic.linalg import cofactor, multiply
@@ -19,10 +19,10 @@ from .rows import DEFORMATION, POSITION, ROW_COUNT, STRESS, VELOCITY, VELOCITY_G
 from .scratch import CHUNK, GATHERED, LANES
 from .table import LANE_ROW, live_count, load_matrix, load_rows, load_vector, store_matrix, store_rows, store_vector
 
-# where the rest nodes carry a particle, relative to its block in the rest state [cells]
+# the position to which the rest nodes move a particle, relative to its block in the rest state [cells]
 PLACE = ROW_COUNT
 REST_ROW_COUNT = ROW_COUNT + 3
-# F is divided by its J, but not by less
+# lower bound on J where F is divided by it
 LEAST_RATIO = 1e-6
 
 
@@ -77,7 +77,7 @@ def send_motion(tickets, scheme, particles, grid, is_near, scratch, parcels):
         scheme: see `scheme`.
         particles: in the rest state.
         grid: `nodes`: velocity [m/s] of the rest nodes.
-        is_near: (blocks,) where to do so.
+        is_near: (blocks,) the blocks to process.
         scratch: see `Scratch`.
         parcels: (numbers,) result.
     """
@@ -107,7 +107,7 @@ def send_motion(tickets, scheme, particles, grid, is_near, scratch, parcels):
 
 @parallel_kernel
 def take_motion(tickets, slots, sources, offsets, parcels, table):
-    """Take the parcels with the motion of particles.
+    """Read the parcels with the motion of particles.
 
     Args:
         slots: (n,) in the world.
@@ -144,7 +144,7 @@ def send_change(tickets, scheme, particles, grid, is_near, scratch, parcels):
         scheme: see `scheme`.
         particles: in the world.
         grid: `nodes`: changes of velocity [m/s].
-        is_near: (blocks,) where to do so.
+        is_near: (blocks,) the blocks to process.
         scratch: see `Scratch`.
         parcels: (numbers,) result.
     """
@@ -172,14 +172,14 @@ def send_change(tickets, scheme, particles, grid, is_near, scratch, parcels):
 
 @parallel_kernel
 def take_change(tickets, particles, is_near, slots, scratch, parcels):
-    """Take the parcels with changes, for the rest nodes: v, and C F^-T in place of C.
+    """Read the parcels with changes, for the rest nodes: v, and C F^-T instead of C.
 
-    This is the adjoint of `send_motion` and not its inverse: impulses do the same work at the rest nodes as at those of the world. With
-    C F a bouncing bar gained energy where it is compressed.
+    This is the adjoint of `send_motion`, not its inverse, so that impulses do the same work at the rest nodes as at the world's nodes.
+    With C F, a bouncing bar gained energy where it was compressed.
 
     Args:
         particles: in the rest state; result.
-        is_near: (blocks,) where to do so.
+        is_near: (blocks,) the blocks to process.
         slots: (rest slots,) the parcel of each.
         scratch: see `Scratch`.
         parcels: see `send_change`.

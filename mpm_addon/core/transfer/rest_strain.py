@@ -20,15 +20,15 @@ from .scratch import ALONG_Z, CHUNK, GATHERED_BEFORE, LANES, LANES_BEFORE
 from .table import LANE_ROW, live_count, load_matrix, load_vector, store_matrix, store_vector
 
 EXTREME_COUNT = 6
-# where the nodes of the substep before are gathered in the scratch
+# where in the scratch the nodes of the previous substep are gathered
 BEFORE = GATHERED_BEFORE, LANES_BEFORE
-# viscosity in compression, which fades with the rate below the first limit: shares of the wave speed and of the rate
+# Viscosity in compression, in shares of the wave speed and of the rate; it fades with the rate below the first.
 LINEAR_SHARE = 0.3
 QUADRATIC_SHARE = 1.0
 ONSET = 3.0
-# it is left out where neighbors move apart by less than this share of the wave speed: 6e-5 of the stiffness
+# It is omitted where neighbors move relative to one another at less than this share of the wave speed: 6e-5 of the stiffness.
 QUIET = 4e-3
-# a wave speed is computed exactly only if it may exceed the greatest yet, squared, by more than this factor
+# a wave speed is computed exactly only if its square may exceed the greatest so far by more than this factor
 SLACK = 1.02
 
 
@@ -195,8 +195,8 @@ def with_unit(m):
 def cushioned(stress, gradient, wave_squared, density, spacing):
     """tau with viscosity in compression: tau + rho0 h (min(.3 c, 3 h |e|) + h |e|) D, where e is the least eigenvalue of D if negative.
 
-    Without it, bodies that spring back from a great stretch fold up below the size of a cell. After von Neumann and Richtmyer (1950),
-    but with the tensor D, so that it always takes energy, and without its linear part in slow motion.
+    Without it, bodies that snap back from a large stretch fold up below the size of a cell. After von Neumann and Richtmyer (1950),
+    but with the tensor D, so that it always dissipates energy, and without the linear part in slow motion.
     """
     a, b, c, d, e, f, g, h, i = gradient
     xy, xz, yz = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h)

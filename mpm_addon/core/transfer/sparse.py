@@ -31,12 +31,12 @@ from .table import LANE_ROW, live_count, load_vector, store_rows
 NUMBER, COUNT, LOWEST_X, LOWEST_Y, LOWEST_Z = 7, 11, 16, 20, 27
 # particles per run up to which records cost less than an arena
 MOST = 10
-# what stands in the box of an arena that holds records, in place of its first number
+# marks an arena that holds records: the first number of its box
 IS_RECORDS = -1
 MARK_BITS = 8
 # how many blocks ahead rows are fetched
 AHEAD = 3
-# what a record holds behind two rows of the scratch
+# the length of a record beyond two rows of the scratch
 REST_OF_RECORD = RECORD - 2 * LANE_ROW
 # the rows of nodes around a node block that records in it may touch, and along an axis with them
 MARGIN = BLOCK - 1
@@ -68,7 +68,7 @@ def _overload_is_sparse(scheme, table, runs, instance, blocks):
 
 
 def nodes_along(scheme: Any) -> int:
-    """How many nodes a particle touches along an axis."""
+    """The number of nodes that a particle touches along an axis."""
     raise TypeError("nodes_along is for kernels")
 
 
