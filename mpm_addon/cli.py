@@ -26,12 +26,14 @@ from .storage.cache import CACHE_FILE, Cache, open_cache
 from .storage.disk import free_space
 from .storage.exporters import EXPORTERS, SPLITS, export_frames, write_export
 from .storage.exporters.surfaces import export_surfaces
+from .storage.exporters.volumes import FORMAT as VOLUME_FORMAT
+from .storage.exporters.volumes import export_volumes
 from .storage.failure import read_failure, summary
 from .storage.installation import version
 from .storage.manifest import outline
 from .storage.scene_file import read_scene, read_scene_words, scene_path
 from .storage.status import read_status, status_words
-from .storage.take import KINDS
+from .storage.take import KINDS, VOLUME
 from .storage.takes import describe_takes, show_take, take_words
 from .terminal import EventPrinter, print_json, print_scene, print_table
 from .wedge.command import add_command as add_wedge
@@ -297,7 +299,7 @@ def _takes(options: argparse.Namespace) -> None:
 def _add_export(commands: Any) -> None:
     export = commands.add_parser("export", help="write frames for other programs", allow_abbrev=False)
     export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
-    export.add_argument("--format", required=True, choices=sorted(EXPORTERS), help="the format")
+    export.add_argument("--format", required=True, choices=sorted([*EXPORTERS, VOLUME_FORMAT]), help="the format")
     export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
     export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
     export.add_argument(
@@ -305,7 +307,8 @@ def _add_export(commands: Any) -> None:
     )
     instead = export.add_mutually_exclusive_group()
     for kind in KINDS:
-        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles (ply, obj)")
+        formats = VOLUME_FORMAT if kind == VOLUME else "ply, obj"
+        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles ({formats})")
     export.set_defaults(run=_export)
 
 
@@ -316,7 +319,11 @@ def _export(options: argparse.Namespace) -> None:
         raise CacheError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
     numbers = range(first, last + 1) if options.frames else cache.frames
     kind = next((kind for kind in KINDS if getattr(options, kind)), None)
-    if kind is not None:
+    if (kind == VOLUME) != (options.format == VOLUME_FORMAT):
+        raise CacheError(f"--format {options.format} does not go with {kind or 'particle'}s", "use --volume --format vdb for volumes")
+    if kind == VOLUME:
+        written = export_volumes(cache, numbers, options.output, write_export)
+    elif kind is not None:
         is_split = options.split is not None
         written = export_surfaces(cache, numbers, options.format, options.output, write_export, kind=kind, is_split=is_split)
     else:

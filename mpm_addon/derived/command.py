@@ -12,33 +12,37 @@ from ..core.parameters import Parameter, parameters_of
 from ..stopping import Listener
 from ..storage.cache import Cache, open_cache
 from ..storage.derived import remove_derived
-from ..storage.take import KINDS, SKIN, SURFACE
+from ..storage.take import KINDS, SKIN, SURFACE, VOLUME
 from ..terminal import duration, print_json
 from .job import DerivedJob, wanted_moments
 from .product import Product
-from .settings import SkinSettings, SurfaceSettings
+from .settings import SkinSettings, SurfaceSettings, VolumeSettings
 from .skin import SkinProduct
+from .volume import VolumeProduct
 
-SETTINGS: dict[str, type[Any]] = {SURFACE: SurfaceSettings, SKIN: SkinSettings}
+SETTINGS: dict[str, type[Any]] = {SURFACE: SurfaceSettings, SKIN: SkinSettings, VOLUME: VolumeSettings}
 _LOW_PRIORITY = 10
 _TYPES: dict[str, Callable[[str], Any]] = {"number": float, "integer": int, "text": str}
 
 
 def add_command(commands: Any) -> None:
     """Add `derive` to the sub-commands of a parser."""
-    derive = commands.add_parser("derive", help="make surfaces or skins from the cached frames; resumes by default", allow_abbrev=False)
+    derive = commands.add_parser(
+        "derive", help="make surfaces, skins or volumes from the cached frames; resumes by default", allow_abbrev=False
+    )
     derive.add_argument("cache", metavar="DIR", type=Path, help="a cache")
     derive.add_argument("kind", nargs="?", default=SURFACE, choices=KINDS, help="what to make (default: surface)")
     derive.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
-    for kind, settings in SETTINGS.items():
-        group = derive.add_argument_group(f"settings of {kind}s")
-        for declared in parameters_of(settings):
-            _add_setting(group, declared)
+    for kinds in dict.fromkeys(_kinds_of(name) for name in _all_settings()):
+        group = derive.add_argument_group(f"settings of {' and '.join(f'{kind}s' for kind in kinds)}")
+        for name, declared in _all_settings().items():
+            if _kinds_of(name) == kinds:
+                _add_setting(group, declared)
     derive.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores)")
     derive.add_argument("--follow", action="store_true", help="also process the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
     instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing frames")
-    instead.add_argument("--delete", action="store_true", help="delete the surfaces or skins of all takes")
+    instead.add_argument("--delete", action="store_true", help="delete the surfaces, skins or volumes of all takes")
     derive.add_argument("--json", action="store_true", help="print one JSON object per line")
     derive.set_defaults(run=_derive, listens=True)
 
@@ -47,9 +51,23 @@ def _flag(declared: Parameter) -> str:
     return f"--{declared.name.replace('_', '-')}"
 
 
+def _all_settings() -> dict[str, Parameter]:
+    """The settings of all kinds by name; those of the same name share an option."""
+    found: dict[str, Parameter] = {}
+    for settings in SETTINGS.values():
+        for declared in parameters_of(settings):
+            found.setdefault(declared.name, declared)
+    return found
+
+
+def _kinds_of(name: str) -> tuple[str, ...]:
+    """The kinds with a setting of this name."""
+    return tuple(kind for kind, settings in SETTINGS.items() if any(declared.name == name for declared in parameters_of(settings)))
+
+
 def _add_setting(group: Any, declared: Parameter) -> None:
     flag = _flag(declared)
-    default = "by quality" if declared.default is None else declared.default
+    default = "automatic" if declared.default is None else declared.default
     words = declared.help.replace("%", "%%") + (f" (default: {default})" if default != "" else "")
     if declared.kind == "flag":
         group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=words)
@@ -97,13 +115,14 @@ def _derive(options: argparse.Namespace) -> None:
 def settings_of(options: argparse.Namespace) -> Any:
     """The settings of the kind in parsed arguments. Raises MpmError if a value is out of range, or a setting is that of another kind."""
     given = {}
-    for kind, settings in SETTINGS.items():
-        for declared in parameters_of(settings):
-            if not hasattr(options, declared.name):
-                continue
-            if kind != options.kind:
-                raise MpmError(f"{_flag(declared)} is a setting of {kind}s", f"leave it out to make {options.kind}s")
-            given[declared.name] = getattr(options, declared.name)
+    for name, declared in _all_settings().items():
+        if not hasattr(options, name):
+            continue
+        kinds = _kinds_of(name)
+        if options.kind not in kinds:
+            owners = " and ".join(f"{kind}s" for kind in kinds)
+            raise MpmError(f"{_flag(declared)} is a setting of {owners}", f"leave it out to make {options.kind}s")
+        given[name] = getattr(options, name)
     return SETTINGS[options.kind](**given)
 
 
@@ -119,7 +138,9 @@ def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, An
 def _product(cache: Cache, settings: Any, options: argparse.Namespace) -> Product:
     if options.kind == SKIN:
         return SkinProduct(cache, settings)
-    # distances from colliders need numba, which `doctor`, `info` and skins must do without
+    if options.kind == VOLUME:
+        return VolumeProduct(cache, settings)
+    # distances from colliders need numba, which `doctor`, `info` and the others must do without
     from .surface import SurfaceProduct
 
     return SurfaceProduct(cache, settings, threads=options.threads)
@@ -143,7 +164,8 @@ def _print_event(event: dict[str, Any]) -> None:
     elif kind == "frame":
         share = f"{100 * event['done'] // max(event['total'], 1):3d} % ({event['done']}/{event['total']})"
         pace = f"{event['seconds_per_frame']:.2f} s/frame, {duration(event['eta_seconds'])} left"
-        print(f"{share} frame {event['frame']}, {event['triangles']} triangles, {event['bytes'] / 1e6:.3g} MB, {pace}", flush=True)
+        count = next(f"{event[name]} {name}" for name in ("triangles", "voxels") if name in event)
+        print(f"{share} frame {event['frame']}, {count}, {event['bytes'] / 1e6:.3g} MB, {pace}", flush=True)
     elif kind == "done":
         print(f"done: {event['frames']} frames after {event['seconds']:.1f} s", flush=True)
     elif kind == "estimate":

@@ -1,13 +1,13 @@
 """The size of surfaces, estimated from a few frames before they are made."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core.particles import Moment
 from ..storage.cache import Cache
 from .particles import Cloud, Plan
-from .product import Forecast
 from .settings import SurfaceSettings
 
 # Number of frames to sample.
@@ -18,17 +18,24 @@ _TRIANGLES = 1.35
 _BYTES, _BYTES_PER_COMPONENT = 4.2, 0.8
 
 
-def forecast(cache: Cache, plan: Plan, settings: SurfaceSettings, moments: Sequence[Moment]) -> Forecast:
+class Expected(NamedTuple):
+    """The number of triangles in the largest sampled frame, and the mean size of a frame [bytes]."""
+
+    triangles: int
+    frame_bytes: int
+
+
+def forecast(cache: Cache, plan: Plan, settings: SurfaceSettings, moments: Sequence[Moment]) -> Expected:
     """The size of the surfaces of some frames. Raises CacheError."""
     if not moments:
-        return Forecast(0, 0)
+        return Expected(0, 0)
     places = np.unique(np.linspace(0, len(moments) - 1, min(_SAMPLES, len(moments))).round().astype(int))
     counts, sizes = [], []
     for place in places:
         each = [(_triangles(cloud, settings), _components(cloud)) for cloud in plan.clouds(cache.state(moments[place]))]
         counts.append(sum(triangles for triangles, _count in each))
         sizes.append(sum(triangles * (_BYTES + _BYTES_PER_COMPONENT * components) for triangles, components in each))
-    return Forecast(round(max(counts)), round(float(np.mean(sizes))))
+    return Expected(round(max(counts)), round(float(np.mean(sizes))))
 
 
 def _triangles(cloud: Cloud, settings: SurfaceSettings) -> float:

@@ -130,8 +130,7 @@ class DerivedJob:
             {
                 "event": "frame",
                 "frame": moment.number,
-                "vertices": made.vertices,
-                "triangles": made.triangles,
+                **made.counts,
                 "bytes": written.size,
                 **self._counts(),
                 "seconds_per_frame": per_frame,

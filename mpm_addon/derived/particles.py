@@ -23,7 +23,7 @@ EMITTER, MATERIAL = "emitter_index", "material_index"
 _NOT_CARRIED = ("position", "id", "rotation")
 _USUAL = ("velocity", "age", EMITTER, MATERIAL)
 # Particles per cell if the frame does not store their size.
-_USUAL_PER_CELL = 8
+USUAL_PER_CELL = 8
 
 
 class Group(NamedTuple):
@@ -69,7 +69,7 @@ class Plan:
             )
         self.scene = read_scene(cache.takes[-1].folder / SCENE)
         self.groups = groups_of(self.scene, settings)
-        self._spacing = self.scene.solver.grid_spacing / _USUAL_PER_CELL ** (1 / 3)
+        self._spacing = self.scene.solver.grid_spacing / USUAL_PER_CELL ** (1 / 3)
         self._names = settings.attribute_names
 
     @property

@@ -1,6 +1,6 @@
-"""A product: one kind of derived data, as the job that makes it sees it. Knows neither surfaces nor skins."""
+"""A product: one kind of derived data, as the job that makes it sees it. Knows none of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +15,9 @@ class Forecast(NamedTuple):
     """The expected size of derived data.
 
     Attributes:
-        triangles: number of triangles in the largest sampled frame.
         frame_bytes: mean size of a frame.
     """
 
-    triangles: int
     frame_bytes: int
 
 
@@ -29,13 +27,12 @@ class Made:
 
     Attributes:
         moment: the frame.
-        vertices, triangles: their numbers.
+        counts: how many it has of what it consists of, by names in the plural.
         write: writes the file at a path. Raises OSError.
     """
 
     moment: Moment
-    vertices: int
-    triangles: int
+    counts: Mapping[str, int]
     write: Callable[[Path, Origin], Written]
 
 

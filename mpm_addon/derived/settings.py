@@ -1,4 +1,4 @@
-"""The settings of surfaces and skins and the parameters they select. Knows neither files nor how these are made."""
+"""The settings of surfaces, skins and volumes and the parameters they select. Knows neither files nor how these are made."""
 
 import hashlib
 import json
@@ -12,9 +12,10 @@ DRAFT, GOOD, FILM = "draft", "good", "film"
 TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
 AUTOMATIC, ALL = "automatic", "all"
 
-# Part of the hashes; increase one when the same settings produce different surfaces or skins.
+# Part of the hashes; increase one when the same settings produce different data.
 _VERSION = 1
 _SKIN_VERSION = 1
+_VOLUME_VERSION = 1
 
 
 class Recipe(NamedTuple):
@@ -137,6 +138,43 @@ class SkinSettings:
     def hash(self) -> str:
         """A hash that is equal for all settings that produce the same skin."""
         return hashlib.sha256(json.dumps(["skin", _SKIN_VERSION, self.emitters]).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class VolumeSettings:
+    """How volumes are made from cached frames."""
+
+    emitters: str = parameter(
+        "", help="Emitters whose particles become a volume, separated by commas (empty for snow, sand and other grains; if none, all)"
+    )
+    powder_only: bool = parameter(
+        True, help="Only loose particles become a volume, so that chunks stay clear; if off, all particles become one"
+    )
+    max_fullness: float = parameter(
+        0.35,
+        minimum=0.01,
+        maximum=1.0,
+        help="How full the space around loose particles is at most; higher values also include crumbs and the edges of chunks "
+        "(single particles 0.05, edges 0.35, flat surfaces 0.6)",
+    )
+    voxel_size: float | None = parameter(
+        None, unit="m", above=0.0, example=0.01, help="Edge of a voxel; halving it takes up to eight times the disk space (half a cell)"
+    )
+    radius: float | None = parameter(
+        None, unit="m", above=0.0, example=0.02, help="Distance over which a particle is spread, one to four voxels (a cell)"
+    )
+    velocity: bool = parameter(True, help="Store the velocity too, for motion blur")
+
+    def __post_init__(self) -> None:
+        validate(self, "Volume")
+
+    @property
+    def hash(self) -> str:
+        """A hash that is equal for all settings that produce the same volume."""
+        sizes = [None if size is None else f"{size:.6g}" for size in (self.voxel_size, self.radius)]
+        fullness = self.max_fullness if self.powder_only else None
+        decided = ["volume", _VOLUME_VERSION, self.emitters, fullness, *sizes, self.velocity]
+        return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
 
 def follow_problem(emitter: Emitter) -> tuple[str, ...]:

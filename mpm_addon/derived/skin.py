@@ -14,7 +14,6 @@ from ..core.errors import CacheError, SceneError
 from ..core.geometry.motion import pose_at, vertices_at
 from ..core.geometry.shapes.mesh import Mesh
 from ..core.messages import Action
-from ..core.parameters import suggestion
 from ..core.particles import Frame, Moment
 from ..core.scene.description import Emitter, Scene
 from ..storage.cache import Cache
@@ -23,6 +22,7 @@ from ..storage.derived import Origin
 from ..storage.skin_file import POSITION, VELOCITY, Skin, SkinPiece, scenes_of_emission, write_skin
 from ..storage.take import SKIN
 from .binding import Binding, Floats, Integers, bind, unbound
+from .emitter_names import named
 from .loose_parts import NOWHERE, matter_of
 from .product import Forecast, Made, Make
 from .settings import SkinSettings, follow_problem
@@ -57,7 +57,7 @@ class SkinProduct:
 
     def forecast(self, moments: Sequence[Moment]) -> Forecast:
         vertices = sum(len(follower.vertices) for follower in self._followers)
-        return Forecast(sum(follower.triangle_count for follower in self._followers), round(_BYTES * vertices))
+        return Forecast(round(_BYTES * vertices))
 
     @contextmanager
     def maker(self) -> Iterator[Make]:
@@ -87,7 +87,8 @@ class SkinProduct:
             return write_skin(path, Skin(origin, pieces), self._cell)
 
         shown = [follower for follower, piece in zip(self._followers, pieces, strict=True) if len(piece.position)]
-        return Made(moment, sum(len(each.vertices) for each in shown), sum(each.triangle_count for each in shown), write)
+        counts = {"vertices": sum(len(each.vertices) for each in shown), "triangles": sum(each.triangle_count for each in shown)}
+        return Made(moment, counts, write)
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ def chosen_emitters(emitters: Sequence[Emitter], settings: SkinSettings) -> tupl
     """The emitters whose meshes follow: those that are named, or all that can. Raises SceneError if one cannot, or none can."""
     names = [emitter.name for emitter in emitters]
     if settings.emitters:
-        chosen = [names.index(name) for name in _named(settings.emitters, names)]
+        chosen = [names.index(name) for name in named(settings.emitters, names, "Skin")]
         for number in chosen:
             problem = follow_problem(emitters[number])
             if problem:
@@ -200,16 +201,3 @@ def chosen_emitters(emitters: Sequence[Emitter], settings: SkinSettings) -> tupl
     if not able:
         raise SceneError(*follow_problem(emitters[0]), subject=f'Emitter "{names[0]}"')
     return able
-
-
-def _named(text: str, names: Sequence[str]) -> list[str]:
-    """The names in a text, separated by commas, which they may contain. Raises SceneError for an unknown one."""
-    found, rest = [], text.strip().strip(",")
-    while rest:
-        fitting = [name for name in names if rest.startswith(name) and rest[len(name) :].lstrip()[:1] in ("", ",")]
-        if not fitting:
-            wrong = rest.split(",")[0].strip()
-            raise SceneError(f'there is no emitter "{wrong}"{suggestion(wrong, names)}', f"use some of {', '.join(names)}", subject="Skin")
-        found.append(max(fitting, key=len))
-        rest = rest[len(found[-1]) :].lstrip().removeprefix(",").strip()
-    return found

@@ -63,7 +63,7 @@ class SurfaceProduct:
         expected = forecast(self._cache, self._plan, self._settings, moments)
         if expected.triangles > _MOST_TRIANGLES:
             raise MpmError(f"a frame would have about {expected.triangles:.2g} triangles", "use a larger voxel size", subject="Surface")
-        return expected
+        return Forecast(expected.frame_bytes)
 
     @contextmanager
     def maker(self) -> Iterator[Make]:
@@ -110,5 +110,5 @@ class SurfaceProduct:
         def write(path: Path, origin: Origin) -> Written:
             return write_surface(path, Surface(origin, pieces), voxel)
 
-        vertices, triangles = sum(len(piece.position) for piece in pieces), sum(len(piece.triangles) for piece in pieces)
-        return Made(task.moment, vertices, triangles, write)
+        counts = {"vertices": sum(len(piece.position) for piece in pieces), "triangles": sum(len(piece.triangles) for piece in pieces)}
+        return Made(task.moment, counts, write)

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..core.errors import CacheError
 from ..core.particles import Moment
+from . import vdb
 from .arrays import ArrayFileError
 from .atomic import TEMPORARY_SUFFIX
 from .cache import Cache, take_numbers
 from .container import read_header
 from .frame_file import possible_moment
-from .take import DERIVED, frame_files, frame_name, take_folder, unreadable
+from .plain_files import parse_json
+from .take import DERIVED, SUFFIXES, VOLUME, frame_files, frame_name, take_folder, unreadable
 
 
 class Origin(NamedTuple):
@@ -79,7 +81,18 @@ def origin_of(header: Mapping[str, Any]) -> Origin:
 
 def read_origin(path: Path, kind: str) -> Origin:
     """The origin in a file. Reads only the header, and checks the file's length. Raises ArrayFileError or OSError."""
-    return origin_of(read_header(path, kind))
+    return origin_of(_volume_header(path) if kind == VOLUME else read_header(path, kind))
+
+
+def _volume_header(path: Path) -> dict[str, Any]:
+    """The text in a volume's file as a table. Raises as `read_origin`."""
+    try:
+        header = parse_json(vdb.read_info(path))
+    except ValueError as error:
+        raise ArrayFileError(f"has a damaged header ({error})") from error
+    if not isinstance(header, dict):
+        raise ArrayFileError("has a header that is not a table")
+    return header
 
 
 def derived_folder(take: Path, kind: str) -> Path:
@@ -89,7 +102,7 @@ def derived_folder(take: Path, kind: str) -> Path:
 
 def derived_path(cache: Cache, moment: Moment, kind: str) -> Path:
     """The path of a frame's derived data, whether it exists or not."""
-    return derived_folder(cache.take_of(moment).folder, kind) / frame_name(moment)
+    return derived_folder(cache.take_of(moment).folder, kind) / frame_name(moment, SUFFIXES[kind])
 
 
 def source_of(cache: Cache, moment: Moment) -> str:
@@ -173,7 +186,7 @@ def remove_derived(cache: Cache, kind: str) -> int:
         folder = derived_folder(take_folder(cache.folder, number), kind)
         refuse_link(folder)
         try:
-            count += _remove(frame_files(folder))
+            count += _remove(frame_files(folder, SUFFIXES[kind]))
             _remove(folder.glob(f"*{TEMPORARY_SUFFIX}") if folder.is_dir() else ())
             for empty in (folder, folder.parent):
                 if empty.is_dir() and not any(empty.iterdir()):

@@ -12,13 +12,13 @@ from .failure import FAILURE
 from .lock import WriterLock
 from .scene_file import SCENE_FILE
 from .status import CANCEL, PAUSE, STATUS
-from .take import BIRTHS, CHECKPOINTS, DERIVED, FRAMES, JOURNAL, KINDS, MANIFEST, SCENE, TAKES, frame_files, take_folder
+from .take import BIRTHS, CHECKPOINTS, DERIVED, FRAMES, JOURNAL, KINDS, MANIFEST, SCENE, SUFFIXES, TAKES, frame_files, take_folder
 
 # Names that `write_scene` gives to the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
 # Temporary files of bakes; other files with this suffix belong to the user.
-_TEMPORARY = re.compile(r".+\.(mpm|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
+_TEMPORARY = re.compile(r".+\.(mpm|vdb|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
 
 
 def remove_cache(folder: Path) -> None:
@@ -62,7 +62,7 @@ def remove_take(folder: Path) -> None:
         derived = folder / DERIVED / kind
         # temporary files of killed processes that were making it
         remove_temporaries(derived)
-        for path in (*frame_files(derived), derived / CANCEL):
+        for path in (*frame_files(derived, SUFFIXES[kind]), derived / CANCEL):
             path.unlink(missing_ok=True)
     for path in (*frame_files(folder / FRAMES), *births, *states, *arrays, *last):
         path.unlink(missing_ok=True)

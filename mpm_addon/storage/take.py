@@ -14,7 +14,7 @@ from typing import Any
 from ..core.errors import CacheError
 from ..core.messages import Action
 from ..core.particles import Frame, Moment
-from . import births
+from . import births, vdb
 from .arrays import ArrayFileError
 from .container import SUFFIX
 from .frame_file import Births, read_frame
@@ -29,25 +29,27 @@ JOURNAL = "journal.jsonl"
 SCENE = "scene"
 # Folders of derived data, one for each kind.
 DERIVED = "derived"
-SURFACE, SKIN = "surface", "skin"
-KINDS = (SURFACE, SKIN)
+SURFACE, SKIN, VOLUME = "surface", "skin", "volume"
+KINDS = (SURFACE, SKIN, VOLUME)
+# The ends of their file names: volumes are files of OpenVDB, which other programs read.
+SUFFIXES: Mapping[str, str] = {SURFACE: SUFFIX, SKIN: SUFFIX, VOLUME: vdb.SUFFIX}
 
-_FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?" + re.escape(SUFFIX))
+_FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?(\.[a-z]+)")
 
 # Resolution of a folder's modification time [ns]: two seconds on some file systems.
 _TICK = 2_000_000_000
 
 
-def frame_name(moment: Moment) -> str:
+def frame_name(moment: Moment, suffix: str = SUFFIX) -> str:
     """The file name of a frame, frame_000012.mpm, or of the first of three subframes after it, frame_000012_1of4.mpm."""
     between = "" if moment.is_frame else f"_{moment.part}of{moment.parts}"
-    return f"frame_{moment.number:06d}{between}{SUFFIX}"
+    return f"frame_{moment.number:06d}{between}{suffix}"
 
 
-def frame_files(folder: Path) -> list[Path]:
-    """The files of frames and subframes in a folder; files with other names are ignored."""
+def frame_files(folder: Path, suffix: str = SUFFIX) -> list[Path]:
+    """The files of frames and subframes in a folder whose names end in `suffix`; files with other names are ignored."""
     named = [(path, _FRAME_NAME.fullmatch(path.name)) for path in folder.iterdir()] if folder.is_dir() else []
-    return [path for path, match in named if match and (match[2] is None or 0 < int(match[2]) < int(match[3]))]
+    return [path for path, match in named if match and match[4] == suffix and (match[2] is None or 0 < int(match[2]) < int(match[3]))]
 
 
 class Take:

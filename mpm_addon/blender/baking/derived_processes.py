@@ -10,13 +10,13 @@ from ...core.errors import CacheError, Cancelled, MpmError
 from ...core.messages import NOTHING, Action, Message, message_of
 from ...storage import open_cache
 from ...storage.derived import derived_folder, remove_derived
-from ...storage.take import KINDS, SKIN, SURFACE
+from ...storage.take import KINDS, SKIN, SURFACE, VOLUME
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.redrawing import redraw
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
-from ..playback import particle_objects, surface_objects
+from ..playback import particle_objects, surface_objects, volume_objects
 from ..settings import paths
 from ..settings.surface_settings import displayed_as_mesh, settings_of
 from . import skin_meshes
@@ -136,7 +136,11 @@ class RunningSkin(Running[DerivedSession]):
     """The running process that makes skins, if any."""
 
 
-_RUNNING: Mapping[str, type[Running[DerivedSession]]] = {SURFACE: RunningSurface, SKIN: RunningSkin}
+class RunningVolume(Running[DerivedSession]):
+    """The running process that makes volumes, if any."""
+
+
+_RUNNING: Mapping[str, type[Running[DerivedSession]]] = {SURFACE: RunningSurface, SKIN: RunningSkin, VOLUME: RunningVolume}
 
 
 def current(kind: str = SURFACE) -> DerivedSession | None:
@@ -262,16 +266,20 @@ def delete(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> int:
     count = remove_derived(open_cache(folder), kind)
     runtime.of(DerivedTroubles).by_folder.pop((kind, folder), None)
     for item in showing(scene, folder):
-        if kind == SURFACE:
-            surface_objects.remove(item)
-        else:
-            skin_meshes.remove(item)
+        _REMOVE[kind](item)
     particle_objects.show(scene)
     return count
 
 
+_REMOVE: Mapping[str, Callable[[BlenderObject], None]] = {
+    SURFACE: surface_objects.remove,
+    SKIN: skin_meshes.remove,
+    VOLUME: volume_objects.remove,
+}
+
+
 def show_in(scene: BlenderScene, folder: Path, *, kind: str = SURFACE, frame: int | None = None) -> None:
-    """Update the objects that show the derived data of a cache, and add missing ones that show surfaces.
+    """Update the objects that show the derived data of a cache, and add missing ones that show surfaces or volumes.
 
     Args:
         scene: the scene.
@@ -280,14 +288,24 @@ def show_in(scene: BlenderScene, folder: Path, *, kind: str = SURFACE, frame: in
         frame: the frame that was just made; only objects that show it are updated. None updates all.
     """
     is_new = False
-    for item in showing(scene, folder) if kind == SURFACE else ():
-        known = surface_objects.surface_of(item)
-        if known is None or not known.users_collection:
-            surface_objects.add(item)
-            display.rebuild(item)
+    for item in showing(scene, folder):
+        if kind == SURFACE:
+            is_new |= _add_surface(item)
+        elif kind == VOLUME and volume_objects.volume_of(item) is None:
+            display.dress_volume(item, volume_objects.add(item), scene.unit_settings.scale_length)
             is_new = True
     if is_new or frame in (None, scene.frame_current):
         particle_objects.show(scene)
+
+
+def _add_surface(item: BlenderObject) -> bool:
+    """Add the object that shows the surface of a particle object, if it is missing; returns whether it was."""
+    known = surface_objects.surface_of(item)
+    if known is not None and known.users_collection:
+        return False
+    surface_objects.add(item)
+    display.rebuild(item)
+    return True
 
 
 def showing(scene: BlenderScene, folder: Path) -> list[BlenderObject]:

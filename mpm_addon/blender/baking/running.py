@@ -1,4 +1,4 @@
-"""The processes that run at most once in a Blender: a bake, the making of surfaces or of skins, a pre-flight."""
+"""The processes that run at most once in a Blender: a bake, the making of surfaces, skins or volumes, a pre-flight."""
 
 import time
 from collections.abc import Callable

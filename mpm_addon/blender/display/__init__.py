@@ -9,6 +9,7 @@ from .display_operators import register
 from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, rebuild, refit, refit_all
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
+from .powder import dress_volume
 from .tree import NAME as MODIFIER_NAME
 from .tree import RADIUS_SCALE, SHARE, SMOOTHING, SUBDIVISIONS, VARIATION, VOXEL_SIZE
 
@@ -24,6 +25,7 @@ __all__ = [
     "Look",
     "build_missing",
     "dress",
+    "dress_volume",
     "input_identifier",
     "is_rendered_as_surface",
     "material_of",

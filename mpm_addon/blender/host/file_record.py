@@ -15,7 +15,9 @@ from .blender_types import BlenderObject, Context
 from .runtime import OfSession, runtime
 
 # Types of data-blocks that operators add; users come before what they use.
-_KINDS = ("scenes", "objects", "collections", "worlds", "cameras", "lights", "meshes", "node_groups", "materials", "images", "actions")
+_KINDS = (
+    "scenes", "objects", "collections", "worlds", "cameras", "lights", "meshes", "volumes", "node_groups", "materials", "images", "actions",
+)  # fmt: skip
 _OF_OBJECTS = ("name", "hide_render", "hide_viewport", "display_type", "show_in_front", "location", "rotation_euler")
 _OF_SCENES = ("frame_start", "frame_end", "camera", "world")
 _OF_RENDER = ("engine", "resolution_x", "resolution_y", "resolution_percentage")

@@ -29,6 +29,8 @@ _SUBJECTS = (
     ("bpy.types.mpm_pg_surface*", "manual/surfaces"),
     ("bpy.types.mpm_pg_shown_surface*", "manual/surfaces"),
     ("bpy.types.mpm_pg_skin*", "manual/surfaces"),
+    ("bpy.types.mpm_pg_volume*", "manual/volumes"),
+    ("bpy.types.mpm_pg_shown_volume*", "manual/volumes"),
     ("bpy.types.mpm_pg_*", "manual/objects"),
     ("bpy.ops.mpm.export*", "manual/interchange"),
     ("bpy.ops.mpm.publish*", "manual/interchange"),
@@ -39,6 +41,7 @@ _SUBJECTS = (
     ("bpy.ops.mpm.preview*", "manual/preview"),
     ("bpy.ops.mpm.surface*", "manual/surfaces"),
     ("bpy.ops.mpm.skin*", "manual/surfaces"),
+    ("bpy.ops.mpm.volume*", "manual/volumes"),
     ("bpy.ops.mpm.*", "manual/bake_panel"),
 )
 

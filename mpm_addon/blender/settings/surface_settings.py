@@ -1,4 +1,4 @@
-"""The settings of derived data: how it is made, on `Scene.mpm.surface` and `Scene.mpm.skin`, and how an object shows its surface."""
+"""The settings of derived data: how it is made, on `Scene.mpm.surface`, `skin` and `volume`, and how an object shows it."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,8 @@ import bpy
 from bpy.props import PointerProperty
 
 from ...core.errors import MpmError
-from ...derived.settings import SkinSettings, SurfaceSettings
-from ...storage.take import SURFACE
+from ...derived.settings import SkinSettings, SurfaceSettings, VolumeSettings
+from ...storage.take import SURFACE, VOLUME
 from ..host.blender_types import BlenderScene
 from . import paths
 from .declarations import annotations_of, property_group, toggle, values_of
@@ -36,6 +36,15 @@ SKIN_GROUP = property_group(
     description="How the meshes of emitters follow their particles.",
 )
 
+VOLUME_GROUP = property_group(
+    "MPM_PG_volume",
+    {
+        **annotations_of(VolumeSettings),
+        "while_baking": toggle("Make While Baking", "Make the volume of each new frame during the bake, at low priority"),
+    },
+    description="How volumes are made from cached frames.",
+)
+
 SHOWN_GROUP = property_group(
     "MPM_PG_shown_surface",
     {
@@ -50,12 +59,28 @@ SHOWN_GROUP = property_group(
     description="How an object shows the surface of its particles.",
 )
 
-GROUPS = (MADE_GROUP, SKIN_GROUP, SHOWN_GROUP)
-OF_SCENE: dict[str, Any] = {"surface": PointerProperty(type=MADE_GROUP), "skin": PointerProperty(type=SKIN_GROUP)}
-OF_OBJECT: dict[str, Any] = {"surface": PointerProperty(type=SHOWN_GROUP)}
+SHOWN_VOLUME_GROUP = property_group(
+    "MPM_PG_shown_volume",
+    {
+        "object": PointerProperty(type=bpy.types.Object, name="Object", description="Volume object with the powder of these particles"),
+        "is_shown": toggle(
+            "Show Volume", "Show the powder of these particles as fog at frames that have a volume", default=True, update=playback_changed
+        ),
+    },
+    description="How an object shows the volume of its particles.",
+)
+
+GROUPS = (MADE_GROUP, SKIN_GROUP, VOLUME_GROUP, SHOWN_GROUP, SHOWN_VOLUME_GROUP)
+OF_SCENE: dict[str, Any] = {
+    "surface": PointerProperty(type=MADE_GROUP),
+    "skin": PointerProperty(type=SKIN_GROUP),
+    "volume": PointerProperty(type=VOLUME_GROUP),
+}
+OF_OBJECT: dict[str, Any] = {"surface": PointerProperty(type=SHOWN_GROUP), "volume": PointerProperty(type=SHOWN_VOLUME_GROUP)}
+_DECLARED: dict[str, Any] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings}
 
 
-def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = None) -> SurfaceSettings | SkinSettings:
+def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = None) -> SurfaceSettings | SkinSettings | VolumeSettings:
     """How the derived data of a scene is made. Raises MpmError if a value is out of range, or no emitter is displayed as a mesh.
 
     Args:
@@ -63,8 +88,8 @@ def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = 
         kind: what is made.
         folder: the cache whose emitters count for skins; None for any.
     """
-    if kind == SURFACE:
-        return SurfaceSettings(**values_of(scene.mpm.surface, SurfaceSettings, scale_length=scene.unit_settings.scale_length))
+    if kind in _DECLARED:
+        return _DECLARED[kind](**values_of(getattr(scene.mpm, kind), _DECLARED[kind], scale_length=scene.unit_settings.scale_length))
     names = displayed_as_mesh(scene, folder)
     if not names:
         raise MpmError("no emitter is displayed as a mesh", "set Render to Mesh in the Display panel")

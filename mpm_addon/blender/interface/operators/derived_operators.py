@@ -1,10 +1,10 @@
-"""The operators of surfaces and skins: make, stop, delete. Each calls one function."""
+"""The operators of surfaces, skins and volumes: make, stop, delete. Each calls one function."""
 
 from typing import Any
 
 import bpy
 
-from ....storage.take import SKIN, SURFACE
+from ....storage.take import SKIN, SURFACE, VOLUME
 from ...baking import derived_facts, derived_processes
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
@@ -29,8 +29,10 @@ class _WhileNoneIsMade(_OfKind):
 
     @classmethod
     def poll(cls: Any, context: Context) -> bool:
-        is_surface = cls.kind == SURFACE
-        cls.poll_message_set("A surface is being made; stop it first" if is_surface else "A skin is being made; stop it first")
+        if cls.kind == SURFACE:
+            cls.poll_message_set("A surface is being made; stop it first")
+        else:
+            cls.poll_message_set("A volume is being made; stop it first" if cls.kind == VOLUME else "A skin is being made; stop it first")
         return context.scene is not None and derived_processes.current(cls.kind) is None
 
 
@@ -73,7 +75,10 @@ class _Stopping(_OfKind, Operation):
 
     @classmethod
     def poll(cls: Any, context: Context) -> bool:
-        cls.poll_message_set("No surface is being made" if cls.kind == SURFACE else "No skin is being made")
+        if cls.kind == SURFACE:
+            cls.poll_message_set("No surface is being made")
+        else:
+            cls.poll_message_set("No volume is being made" if cls.kind == VOLUME else "No skin is being made")
         return derived_processes.current(cls.kind) is not None
 
     def execute(self, context: Context) -> Any:
@@ -153,6 +158,32 @@ class MPM_OT_skin_delete(_Deleting, bpy.types.Operator):
     kind = SKIN
 
 
+class MPM_OT_volume_make(_Making, bpy.types.Operator):
+    """Make a volume of the powder in each cached frame, in the background; frames that already have one are skipped"""
+
+    bl_idname = "mpm.volume_make"
+    bl_label = "Make Volume"
+    bl_options = {"REGISTER"}
+    kind = VOLUME
+
+
+class MPM_OT_volume_stop(_Stopping, bpy.types.Operator):
+    """Stop making the volume and keep the finished frames"""
+
+    bl_idname = "mpm.volume_stop"
+    bl_label = "Stop"
+    kind = VOLUME
+
+
+class MPM_OT_volume_delete(_Deleting, bpy.types.Operator):
+    """Delete the volume of all frames and takes, but keep the particles"""
+
+    bl_idname = "mpm.volume_delete"
+    bl_label = "Delete Volume"
+    bl_options = {"REGISTER"}
+    kind = VOLUME
+
+
 CLASSES = (
     MPM_OT_surface_make,
     MPM_OT_surface_stop,
@@ -160,6 +191,9 @@ CLASSES = (
     MPM_OT_skin_make,
     MPM_OT_skin_stop,
     MPM_OT_skin_delete,
+    MPM_OT_volume_make,
+    MPM_OT_volume_stop,
+    MPM_OT_volume_delete,
 )
 
 

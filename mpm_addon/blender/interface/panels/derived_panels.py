@@ -1,20 +1,21 @@
-"""The panels of surfaces and skins in the viewport's sidebar: how they are made from the cached frames, and which frames have one."""
+"""The panels of surfaces, skins and volumes in the viewport's sidebar: how they are made from cached frames, and which frames have one."""
 
 import bpy
 
-from ....derived.settings import SurfaceSettings
-from ....storage.take import SKIN, SURFACE
+from ....derived.settings import SurfaceSettings, VolumeSettings
+from ....storage.take import SKIN, SURFACE, VOLUME
 from ...baking import derived_facts, derived_processes
 from ...baking.derived_processes import DerivedSession
 from ...host.blender_types import Context, Layout
 from ...host.wording import counted, duration, in_blender, size
-from ...playback import skin_objects, surface_objects
+from ...playback import skin_objects, surface_objects, volume_objects
 from ...settings import paths
 from ...settings.surface_settings import displayed_as_mesh
 from .display_panels import shown_object
 from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 
 _FIRST = ("quality",)
+_FIRST_OF_VOLUME = ("powder_only", "max_fullness")
 
 
 class MPM_PT_surface(ScenePanel, bpy.types.Panel):
@@ -67,6 +68,39 @@ class MPM_PT_skin(ScenePanel, bpy.types.Panel):
             draw_lines(layout, skin_objects.status(item), "ERROR")
 
 
+class MPM_PT_volume(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_volume"
+    help_page = "manual/volumes"
+    bl_label = "Volume"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        draw_parameters(layout.column(), context.scene.mpm.volume, VolumeSettings, _FIRST_OF_VOLUME)
+        layout.prop(context.scene.mpm.volume, "while_baking")
+        _draw_making(context, layout, VOLUME)
+        item = shown_object(context)
+        if item is not None and volume_objects.volume_of(item) is not None:
+            layout.prop(item.mpm.volume, "is_shown")
+            if volume_objects.status(item):
+                draw_lines(layout, volume_objects.status(item), "ERROR")
+
+
+class MPM_PT_volume_details(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_volume_details"
+    bl_label = "Details"
+    bl_parent_id = "MPM_PT_volume"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        draw_parameters(layout.column(), context.scene.mpm.volume, VolumeSettings, without=_FIRST_OF_VOLUME)
+
+
 def _draw_making(context: Context, layout: Layout, kind: str, *, is_possible: bool = True) -> None:
     """Draw the running process, or which frames have it, and what went wrong."""
     running = derived_processes.current(kind)
@@ -102,6 +136,8 @@ def _draw_state(layout: Layout, facts: derived_facts.Facts, kind: str, *, is_pos
     making.enabled = facts.frames > 0 and is_possible
     if kind == SURFACE:
         making.operator("mpm.surface_make", text="Update Surface" if facts.outdated else "Make Surface", icon="OUTLINER_OB_META")
+    elif kind == VOLUME:
+        making.operator("mpm.volume_make", text="Update Volume" if facts.outdated else "Make Volume", icon="OUTLINER_OB_VOLUME")
     else:
         making.operator("mpm.skin_make", text="Update Skin" if facts.outdated else "Make Skin", icon="OUTLINER_OB_MESH")
     if has_any:
@@ -119,4 +155,4 @@ class MPM_PT_surface_details(ScenePanel, bpy.types.Panel):
         draw_parameters(layout.column(), context.scene.mpm.surface, SurfaceSettings, without=_FIRST)
 
 
-CLASSES = (MPM_PT_surface, MPM_PT_surface_details, MPM_PT_skin)
+CLASSES = (MPM_PT_surface, MPM_PT_surface_details, MPM_PT_skin, MPM_PT_volume, MPM_PT_volume_details)

@@ -1,0 +1,161 @@
+"""Shows the volumes of a cache: a volume object beside each particle object, whose file is that of the frame. Reads only cache files.
+
+Between two frames, the volume is that of the nearest frame; renderers blur it with its velocity.
+"""
+
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.errors import CacheError
+from ...core.particles import Moment
+from ...storage.arrays import ArrayFileError
+from ...storage.cache import Cache
+from ...storage.derived import derived_path, read_origin
+from ...storage.take import VOLUME
+from ...storage.vdb import SUFFIX
+from ..host.blender_types import BlenderObject
+from ..host.runtime import OfFile, OfSession, runtime
+from ..host.wording import in_blender
+
+OBJECT_NAME = "MPM Volume"
+
+Stamp = tuple[int, int]
+
+
+@dataclass
+class SeenFiles(OfSession):
+    """Files as they were when Blender first read them: it keeps what is in a file until it quits, also if the file is replaced."""
+
+    stamps: dict[Path, Stamp] = field(default_factory=dict)
+
+
+@dataclass
+class ShownVolumes(OfFile):
+    """Messages, by the session UIDs of the particle objects."""
+
+    status: dict[int, str] = field(default_factory=dict)
+
+
+class Wanted(NamedTuple):
+    """What a volume shows.
+
+    Attributes:
+        frame: the frame whose volume it is.
+        factor: factor on the velocities.
+        scale_length: meters per Blender unit.
+    """
+
+    frame: int
+    factor: np.float32
+    scale_length: float
+
+
+def status(item: BlenderObject) -> str:
+    """The panel's message about the volume of a particle object at the current frame; "" if there is none."""
+    return runtime.of(ShownVolumes).status.get(item.session_uid, "")
+
+
+def volume_of(item: BlenderObject) -> BlenderObject | None:
+    """The object that shows the volume of a particle object; None if there is none, or only that of the object it was copied from."""
+    shown = item.mpm.volume.object
+    if shown is None or not isinstance(shown.data, bpy.types.Volume) or not shown.users_collection:
+        return None
+    return shown if shown.parent in (None, item) else None
+
+
+def add(item: BlenderObject) -> BlenderObject:
+    """The object that shows the volume of a particle object; added as its child, in its collections, if there is none."""
+    shown = volume_of(item)
+    if shown is None:
+        volume = bpy.data.volumes.new(OBJECT_NAME)
+        # the grid of velocities has the name that Blender looks for
+        volume.velocity_unit = "SECOND"
+        shown = bpy.data.objects.new(OBJECT_NAME, volume)
+        shown.parent = item
+        item.mpm.volume.object = shown
+        for collection in item.users_collection:
+            collection.objects.link(shown)
+    return shown
+
+
+def remove(item: BlenderObject) -> None:
+    """Remove the object that shows the volume of a particle object, if any."""
+    shown = volume_of(item)
+    item.mpm.volume.object = None
+    runtime.of(ShownVolumes).status.pop(item.session_uid, None)
+    if shown is not None:
+        volume = shown.data
+        bpy.data.objects.remove(shown)
+        if not volume.users:
+            bpy.data.volumes.remove(volume)
+
+
+def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> None:
+    """Show the volume of a frame in the volume object of a particle object, if it has one."""
+    shown, told = volume_of(item), runtime.of(ShownVolumes).status
+    told.pop(item.session_uid, None)
+    if shown is None:
+        return
+    try:
+        path = _readable(derived_path(cache, Moment(wanted.frame), VOLUME)) if item.mpm.volume.is_shown else ""
+    except CacheError as error:
+        told[item.session_uid] = in_blender(error.message)
+        path = ""
+    _set_file(shown.data, path)
+    size = 1.0 / wanted.scale_length
+    if tuple(shown.scale) != (size, size, size):
+        shown.scale = (size, size, size)
+    if shown.data.velocity_scale != wanted.factor:
+        shown.data.velocity_scale = float(wanted.factor)
+
+
+def clear(item: BlenderObject) -> None:
+    """Show no volume."""
+    shown = volume_of(item)
+    if shown is not None:
+        _set_file(shown.data, "")
+
+
+def _set_file(volume: Any, path: str) -> None:
+    """Make a volume read a file; the same one is not read again."""
+    if volume.filepath != path:
+        volume.filepath = path
+
+
+def _readable(path: Path) -> str:
+    """A path at which Blender finds what is in a file now; "" if there is no file. Raises CacheError if it is damaged, or no such path."""
+    try:
+        status = path.stat()
+        read_origin(path, VOLUME)
+    except ArrayFileError as error:
+        raise CacheError(error.problem, *error.remedies, "delete this file", "make the volume again", subject=str(path)) from error
+    except OSError:
+        return ""
+    stamp = (status.st_mtime_ns, status.st_size)
+    if runtime.of(SeenFiles).stamps.setdefault(path, stamp) == stamp:
+        return str(path)
+    name = hashlib.sha256(f"{path} {stamp}".encode()).hexdigest()[:16]
+    other = Path(bpy.app.tempdir) / f"mpm_{name}{SUFFIX}"
+    if not other.exists():
+        _duplicate(path, other)
+    return str(other)
+
+
+def _duplicate(path: Path, other: Path) -> None:
+    """Give a file another path, without taking room if the file system can. Raises CacheError."""
+    try:
+        os.link(path, other)
+    except OSError:
+        try:
+            other.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, other)
+        except OSError as error:
+            problem = f"was made again, and cannot be copied to {other.parent} ({error.strerror})"
+            raise CacheError(problem, "free disk space, or restart Blender", subject=str(path)) from error
