@@ -145,6 +145,17 @@ def test_the_operators_make_and_delete_the_volume_of_every_frame(bpy: Any, parti
     assert particles.mpm.volume.object is None
 
 
+def test_a_bake_has_its_volume_made_if_it_is_to(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derived_processes.display, "dress_volume", lambda *_given: None)
+    scene = bpy.context.scene
+    assert not derived_processes.follow(scene, scene.mpm.cache, VOLUME)
+    scene.mpm.volume.while_baking = True
+    assert derived_processes.follow(scene, scene.mpm.cache, VOLUME)
+    assert derived_processes.finish(Path(scene.mpm.cache)) == []
+    assert derived_facts.facts_of(scene, VOLUME)[:3] == (3, 3, 0)
+    assert shown_file(particles) == str(path_of(particles, 1))
+
+
 def test_what_the_process_says_is_reported(bpy: Any, particles: Any) -> None:
     bpy.context.scene.mpm.volume.emitters = "snow bal"
     assert 'Volume: there is no emitter "snow bal" (did you mean "snow ball"?)' in error_of(bpy.ops.mpm.volume_make)

@@ -185,9 +185,11 @@ def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
 
 
 def _is_displayed(kind: str, scene: BlenderScene, folder: Path) -> bool:
-    """Whether an emitter is displayed as what a process would make of a cache."""
+    """Whether an emitter is displayed as what a process would make of a cache; a volume is displayed beside any display."""
     if kind == SKIN:
         return bool(displayed_as_mesh(scene, folder))
+    if kind == VOLUME:
+        return True
     return display.is_rendered_as_surface(showing(scene, folder)) and open_cache(folder).manifest.get("dimension", 3) == 3
 
 
