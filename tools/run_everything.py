@@ -11,7 +11,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple
 
-from environments import ENVIRONMENTS, ROOT
+from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT
 from run_tests import Outcome, compile_kernels, run_group
 
 # measurements of the solver's speed, and what takes long, do not depend on the Blender
@@ -56,7 +56,9 @@ def run_job(job: Job, ready: Future[Outcome], processes: int) -> Outcome:
     prepared = ready.result()
     if prepared.status != 0:
         return Outcome(1, f"tests: Blender {job.blender} {job.group:<8} FAILED its environment is missing")
-    return run_group(job.group, ENVIRONMENTS[job.blender], job.for_pytest, processes)
+    # repeated tests run on all cores instead of their share, so that they also run with several threads
+    is_first = job.blender == DEVELOPMENT_BLENDER
+    return run_group(job.group, ENVIRONMENTS[job.blender], job.for_pytest, processes if is_first else 1)
 
 
 def lint() -> Outcome:

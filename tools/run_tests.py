@@ -34,7 +34,7 @@ class Group:
         folders: in tests/.
         variables: of its environment.
         shares_cores: whether its simulations leave a core to each group that runs at the same time. More threads than cores wait for
-            each other, which costs a quarter of the time. What threads could change is tested in other groups, which take all cores.
+            each other, which costs a quarter of the time. Tests of what threads could change set their number themselves.
         is_on_demand: whether it runs only if it is named.
     """
 
@@ -49,7 +49,7 @@ def groups() -> dict[str, Group]:
     named = {
         "everyday": Group(("everyday",), shares_cores=True),
         "physics": Group(("faults", "fuzz", "presets", "verification"), shares_cores=True),
-        "core": Group(("core",)),
+        "core": Group(("core",), shares_cores=True),
         "plain": Group(()),
         "install": Group(("blender_real",)),
         "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}),

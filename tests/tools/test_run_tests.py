@@ -39,13 +39,13 @@ def test_groups_of_long_simulations_leave_cores_to_others(tmp_path: Path, monkey
     monkeypatch.setattr(
         run_tests,
         "ROOT",
-        clone(tmp_path, everyday="assert os.environ['NUMBA_NUM_THREADS'] == '3'", core="assert 'NUMBA_NUM_THREADS' not in os.environ"),
+        clone(tmp_path, everyday="assert os.environ['NUMBA_NUM_THREADS'] == '3'", cli="assert 'NUMBA_NUM_THREADS' not in os.environ"),
     )
     monkeypatch.setattr(run_tests.os, "cpu_count", lambda: 6)
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     environment = ENVIRONMENTS[DEVELOPMENT_BLENDER]
-    run = [run_tests.run_group(name, environment, [], processes=2) for name in ("everyday", "core")]
-    assert [counts(outcome) for outcome in run] == ["everyday ok     1 passed", "core     ok     1 passed"]
+    run = [run_tests.run_group(name, environment, [], processes=2) for name in ("everyday", "plain")]
+    assert [counts(outcome) for outcome in run] == ["everyday ok     1 passed", "plain    ok     1 passed"]
     assert run_tests.run_group("everyday", environment, [], processes=1).status == 1
 
 
@@ -63,3 +63,13 @@ def test_a_job_without_its_environment_fails_and_says_so() -> None:
     ready.set_result(run_tests.Outcome(1, "setup: Blender 4.2 FAILED"))
     outcome = run_everything.run_job(run_everything.Job("4.2", "fake"), ready, 1)
     assert outcome == run_tests.Outcome(1, "tests: Blender 4.2 fake     FAILED its environment is missing")
+
+
+@pytest.mark.parametrize(("blender", "processes"), [(DEVELOPMENT_BLENDER, 2), ("5.2", 1)])
+def test_tests_that_are_repeated_run_on_all_cores(monkeypatch: pytest.MonkeyPatch, blender: str, processes: int) -> None:
+    given = []
+    monkeypatch.setattr(run_everything, "run_group", lambda *arguments: given.append(arguments[-1]))
+    ready: Future[run_tests.Outcome] = Future()
+    ready.set_result(run_tests.Outcome(0, "setup: ok"))
+    run_everything.run_job(run_everything.Job(blender, "core"), ready, 2)
+    assert given == [processes]
