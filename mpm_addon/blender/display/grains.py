@@ -1,7 +1,7 @@
 """The node group MPM Grains: angular stones or flakes on each point, rotated and stretched with the material.
 
-A particle stands for many grains of sand. Its grains lie in its share of the space, with sizes of a power law, and together have its
-volume. They move with the particle, and around it with the rotation and stretch of the material.
+A particle stands for many grains of sand. Its grains lie around it, with sizes of a power law, and together have its volume. They move
+with the particle, and around it with the rotation and stretch of the material.
 """
 
 from typing import Any
@@ -37,6 +37,9 @@ _LARGEST_RATIO = 7.0
 # Keeps the formulas finite where all grains have the same size.
 _EQUAL = 1e-3
 _PLACE = "grain_place"
+# Half the width of the places of many grains [edges of the particle's share], whose density falls linearly from the particle: places
+# of neighbors overlap, because grains that filled the share evenly would show as lumps.
+_REACH = 1.4
 
 
 def build(builder: Builder) -> None:
@@ -60,17 +63,20 @@ def build(builder: Builder) -> None:
 
 
 def _grains(builder: Builder) -> Any:
-    """A point for each grain, which stores where it lies in the particle's share of the space.
+    """A point for each grain, which stores its place relative to the particle.
 
     Blender gives each copy of a point an ID of its own.
     """
     count = builder.inputs[COUNT]
     copies = builder.out("GeometryNodeDuplicateElements", {"Geometry": builder.inputs["Geometry"], "Amount": count}, domain="POINT")
-    # a grain of mean size stays inside the cube of the particle's share; a single one lies at its center
     edge = builder.math("DIVIDE", builder.out("GeometryNodeInputRadius"), SPHERE_RADIUS)
-    reach = builder.math("MULTIPLY", edge, builder.math("SUBTRACT", 1.0, builder.math("POWER", count, -1.0 / 3.0)))
-    place = builder.random("FLOAT_VECTOR", (-0.5, -0.5, -0.5), (0.5, 0.5, 0.5), builder.attribute("id", "INT"), 4)
-    return builder.store(copies, _PLACE, "FLOAT_VECTOR", builder.vector("SCALE", place, scale=reach))
+    # a single grain lies at the particle's position
+    spread = builder.math("SUBTRACT", 1.0, builder.math("POWER", count, -1.0 / 3.0))
+    reach = builder.math("MULTIPLY", edge, builder.math("MULTIPLY", spread, _REACH))
+    number = builder.attribute("id", "INT")
+    first, second = (builder.random("FLOAT_VECTOR", (-0.5, -0.5, -0.5), (0.5, 0.5, 0.5), number, seed) for seed in (4, 5))
+    place = builder.vector("SCALE", builder.vector("ADD", first, second), scale=reach)
+    return builder.store(copies, _PLACE, "FLOAT_VECTOR", place)
 
 
 def _stone(builder: Builder, shape: Any, seed: int) -> Any:
