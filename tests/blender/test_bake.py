@@ -63,9 +63,21 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def add_parts(item: Any, looks: Sequence[Any]) -> None:
     """What `display.dress` does without nodes and materials."""
-    for look in looks[len(item.mpm.display.parts) :]:
+    item.mpm.display.parts.clear()
+    for look in looks:
         part = item.mpm.display.parts.add()
         part.name, part.law, part.simulated_material = look.name, look.law, look.material
+
+
+def show_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The object that shows the first frame is built when the frame arrives, not some redraws later."""
+    show = shown_caches.Result.show
+
+    def show_whole(shown: Any, frame: int | None) -> None:
+        show(shown, frame)
+        shown.finish()
+
+    monkeypatch.setattr(shown_caches.Result, "show", show_whole)
 
 
 def read_at_once(_context: Any, object_name: str = "") -> Generator[float, None, Scene]:
@@ -253,6 +265,7 @@ def test_the_surface_of_a_bake_is_begun_once(bpy: Any, stand_in: Any, monkeypatc
 
     monkeypatch.setattr(session.derived_processes, "follow", follow)
     stand_in("good")
+    show_at_once(monkeypatch)
     session.bake(bpy.context)
     # at each of two frames, and at the end
     assert len(asked) == (1 if is_begun else 3)
@@ -300,12 +313,10 @@ def test_a_surface_is_made_where_renders_show_one(bpy: Any, stand_in: Any, tmp_p
 
 
 def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in("good")
+    stand_in("unstable")
     if host == "fake":
         monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
-    # adds the object that shows the frames
-    session.bake(bpy.context)
-    stand_in("unstable")
+    show_at_once(monkeypatch)
     bpy.context.scene.mpm.surface.while_baking = True
     begun: list[Any] = []
     kept = derived_processes.follow
@@ -313,6 +324,21 @@ def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_
     with pytest.raises(MpmError):
         session.bake(bpy.context)
     assert (begun.count(True), derived_processes.current()) == (1, None)
+
+
+def test_what_is_made_follows_the_emitters_of_this_bake(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not those of the bake before, which the object in the scene shows until the first frame arrives."""
+    if host == "fake":
+        monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
+    stand_in("good")
+    session.bake(bpy.context)
+    (item,) = particle_objects.result_objects(bpy.context.scene)
+    item.mpm.display.parts[0].law = item.mpm.display.parts[0].simulated_material = "snow"
+    bpy.context.scene.mpm.surface.while_baking = True
+    begun: list[Any] = []
+    monkeypatch.setattr(derived_processes, "follow", lambda *given: begun.append([part.law for part in item.mpm.display.parts]) or True)
+    session.bake(bpy.context)
+    assert begun == [["water", "snow"]] * 2
 
 
 def test_a_bake_neither_waits_for_nor_ends_a_surface_that_the_user_makes(bpy: Any, stand_in: Any) -> None:

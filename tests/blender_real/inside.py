@@ -137,8 +137,9 @@ def shown(scene: Any = None) -> list[Any]:
 
 
 def points(frame: int, item: Any = None) -> np.ndarray:
-    """The particles at a frame in world space, shape (n, 3); also of emitters whose own mesh would be shown instead."""
+    """The particles at a frame in world space, shape (n, 3); also where a surface or the emitter's own mesh is shown instead."""
     item = item or shown()[0]
+    has_surface, item.mpm.surface.is_shown = item.mpm.surface.is_shown, False
     for each in item.mpm.display.parts:
         each.viewport = "points"
     bpy.context.scene.frame_set(frame)
@@ -146,6 +147,7 @@ def points(frame: int, item: Any = None) -> np.ndarray:
     if len(flat):
         item.data.attributes["position"].data.foreach_get("vector", flat)
     matrix = np.array(item.matrix_world)
+    item.mpm.surface.is_shown = has_surface
     return flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
 
 

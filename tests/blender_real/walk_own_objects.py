@@ -19,6 +19,8 @@ MANY, LAST = 3000, 150
 GRAVITY = 9.81
 # materials shown by the emitter's own mesh
 OWN_MESH = ("clay", "gelatin", "jelly", "metal", "rubber", "sponge")
+# materials shown by a surface that the bake makes
+SURFACE = ("cream", "dough", "foam", "fresh_concrete", "honey", "ketchup", "lava", "mud", "water")
 
 
 def fresh(folder: Path, name: str, frames: int = 3) -> Any:
@@ -89,6 +91,24 @@ def mesh_follows(item: Any) -> None:
     assert fell(*heights, 3)
 
 
+def surface_replaces_particles(item: Any) -> None:
+    """A surface, made during the bake, is shown instead of the particles, around them, and falls."""
+    particles, spacing = shown()[0], (0.396 / PARTICLES) ** (1 / 3)
+    heights = []
+    for frame in (1, 3):
+        bpy.context.scene.frame_set(frame)
+        assert len(particles.data.vertices) == 0
+        surface = particles.mpm.surface.object.data
+        assert len(surface.polygons) > 100
+        flat = np.empty(3 * len(surface.vertices), np.float32)
+        surface.attributes["position"].data.foreach_get("vector", flat)
+        found = flat.reshape(-1, 3)
+        low, high = inside.bounds(item)
+        assert np.allclose([found.min(axis=0), found.max(axis=0)], [low, high], atol=1.5 * spacing), (found.min(axis=0), found.max(axis=0))
+        heights.append(found[:, 2].mean())
+    assert abs(heights[0] - heights[1] - 0.5 * GRAVITY * (2 / 24.0) ** 2) < 0.015
+
+
 def every_material_on_two_parts(folder: Path) -> None:
     """Both parts become particles, with every material."""
     scene = fresh(folder, "materials")
@@ -102,6 +122,10 @@ def every_material_on_two_parts(folder: Path) -> None:
         assert [each.name for each in scene.objects if each.mpm.type == "collider"] == ["Floor"]
         press("bake", restart=True)
         expect("DONE")
+        if name in SURFACE:
+            surface_replaces_particles(item)
+        elif shown()[0].mpm.surface.object is not None:
+            assert len(shown()[0].mpm.surface.object.data.polygons) == 0, name
         if name in OWN_MESH:
             mesh_follows(item)
         else:

@@ -286,8 +286,8 @@ class BakeSession:
             self._derive()
 
     def _derive(self) -> None:
-        """Start making the derived data that the scene wants, once each."""
-        if self._preview is None:
+        """Start making the derived data that the scene wants, once each; before the first frame is shown, it is not known which."""
+        if self._preview is None and self.result.is_made:
             scene, cache = self.result.scene, self.result.cache
             self._followed |= {kind for kind in KINDS if kind not in self._followed and derived_processes.follow(scene, cache, kind)}
 

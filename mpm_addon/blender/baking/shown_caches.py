@@ -31,6 +31,7 @@ class Result:
         cache: the cache folder as Blender stores it.
         folder: the same folder as an absolute path, which saving the file elsewhere does not change.
         scene_hash: the hash of the baked scene; "" until it is known.
+        is_made: whether the object that shows the frames displays the emitters of this bake.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
@@ -42,7 +43,7 @@ class Result:
         self._fingerprint = fingerprint
         self._looks: list[display.Look] = []
         self._dynamic: dict[str, int | None] = {}
-        self._is_made = False
+        self.is_made = False
         # a frame that waits until its object is built
         self._awaited: int | None = None
 
@@ -79,7 +80,7 @@ class Result:
         scene = self.scene
         if scene is None:
             return
-        is_new = not self._is_made or not self.is_shown()
+        is_new = not self.is_made or not self.is_shown()
         if is_new and frame is not None:
             self._awaited = frame
             return
@@ -95,7 +96,7 @@ class Result:
         frame, self._awaited = self._awaited, None
         scene = self.scene
         if frame is not None and scene is not None:
-            self._show(scene, frame, is_new=not self._is_made or not self.is_shown())
+            self._show(scene, frame, is_new=not self.is_made or not self.is_shown())
 
     def _show(self, scene: BlenderScene, frame: int | None, *, is_new: bool) -> None:
         self._awaited = None
@@ -106,7 +107,7 @@ class Result:
             freshness.note(item, self.scene_hash, self._fingerprint)
             item.mpm.emitter_name = name
             display.dress(item, self._looks)
-            self._is_made = True
+            self.is_made = True
         elif frame is None:
             display.refit_all(scene)
         if is_new or frame == scene.frame_current or (frame is None and self._lacks_something(scene)):
