@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..transfer.blocks import NODE
 from ..transfer.particle_store import ParticleStore
+from .deep_nodes import allocate_deep_nodes, move_deep_nodes, place_deep_nodes
 from .exchange import move_feet
 from .impulses import apply_contact_impulses, apply_initial_impulses
 from .obstacle import Floats, Ints
@@ -16,7 +17,6 @@ from .surface import (
     DEEP,
     LINEAR_CORNERS,
     SPLINE_CORNERS,
-    DeepNodes,
     LevelSets,
     allocate_feet,
     find_edges,
@@ -48,11 +48,10 @@ class Footing:
         self._dimension = dimension
         self._is_exact = is_exact
         self._is_moving = is_moving
-        nothing = np.zeros(0, np.int64)
         self.slabs = no_slabs(owner_count)
         self.foot_count = 0
         self.feet = allocate_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
-        self.deep = DeepNodes(nothing, nothing, nothing, np.zeros(0, np.uint8))
+        self.deep = allocate_deep_nodes(np.zeros(1, np.int64))
         self._has_material = False
 
     @property
@@ -79,8 +78,8 @@ class Footing:
         runs = self.slabs.slab_count * self._owner_count
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
         order_nodes(deep, owners, slabs, self._owner_count, block_nodes, deep_order, deep_first)
-        deep = deep[deep_order]
-        self.deep = DeepNodes(deep_first, numbered(level_sets, deep, block_nodes), deep, held.reshape(-1)[deep])
+        self.deep = allocate_deep_nodes(deep_first)
+        place_deep_nodes(deep[deep_order], held, level_sets, self.deep)
         depths = -level_sets.distance.reshape(-1)[surface] / level_sets.spacing
         normals = level_sets.normal.reshape(-1, 3)[surface]
         if self._is_exact:
@@ -95,10 +94,10 @@ class Footing:
         if self.slabs.cuts.size > 2:
             find_levels(self.feet, self.deep, self.slabs, store.nodes.size // NODE)
 
-    def apply_initial_impulses(self, nodes: NDArray[Any], level_sets: LevelSets, surfaces: Ints, frictions: Floats, filling: float) -> None:
+    def apply_initial_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats, filling: float) -> None:
         """Apply the colliders to the nodes inside, and find the feet with material; see `impulses.apply_initial_impulses`."""
         self._has_material = not self.is_empty and bool(
-            apply_initial_impulses(nodes, self.deep, self.feet, self.slabs, level_sets, surfaces, frictions, filling)
+            apply_initial_impulses(nodes, self.deep, self.feet, self.slabs, surfaces, frictions, filling)
         )
 
     def apply_contact_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats) -> None:
@@ -107,8 +106,9 @@ class Footing:
             apply_contact_impulses(nodes, self.feet, self.slabs, surfaces, frictions)
 
     def take_motion(self, level_sets: LevelSets) -> None:
-        """Give the feet the velocities of the colliders."""
+        """Give the feet and deep nodes the velocities of the colliders."""
         move_feet(self.foot_count, level_sets, self.feet)
+        move_deep_nodes(level_sets, self.deep)
 
 
 def numbered(level_sets: LevelSets, row_nodes: Ints, block_nodes: int) -> Ints:

@@ -165,7 +165,7 @@ def mark_nodes(point, height, facing, copied, marks):
     reach, _, has_front, has_back = marks
     (x, y, z), (nx, ny, nz) = point, facing
     is_plane = wanted.shape[1] == 1
-    block_nodes = has_front.shape[1]
+    has_front, has_back = has_front.reshape(-1), has_back.reshape(-1)
     more, low, end = math.ceil(reach), -BLOCK, 2 * BLOCK
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     first_y, end_y = (round(y), round(y) + 1) if is_plane else (max(cy + 1 - more, low), min(cy + more + 1, end))
@@ -173,23 +173,21 @@ def mark_nodes(point, height, facing, copied, marks):
         for iy in range(first_y, end_y):
             for iz in range(max(cz + 1 - more, low), min(cz + more + 1, end)):
                 at = ix + BLOCK, 0 if is_plane else iy + BLOCK, iz + BLOCK
-                if wanted[at] < 0:
-                    continue
-                row, place = wanted[at] // block_nodes, wanted[at] % block_nodes
-                if has_front[row, place] and has_back[row, place]:
+                node = wanted[at]
+                if node < 0 or (has_front[node] and has_back[node]):
                     continue
                 away, mx, my, mz = sides[at]
                 along = nx * mx + ny * my + nz * mz
                 if along > ALIKE:
-                    has_front[row, place] = True
+                    has_front[node] = True
                     continue
                 opposite = away + (x - ix) * mx + (y - iy) * my + (z - iz) * mz
                 back = height + (ix - x) * nx + (iy - y) * ny + (iz - z) * nz
                 is_behind = along < OPPOSITE and back < 0.0 and height > opposite
                 if is_behind or is_wall_between(point, (1.0 * ix, 1.0 * iy, 1.0 * iz), (mx, my, mz), opposite, sides):
-                    has_back[row, place] = True
+                    has_back[node] = True
                 else:
-                    has_front[row, place] = True
+                    has_front[node] = True
 
 
 @kernel

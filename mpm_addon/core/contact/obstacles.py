@@ -194,7 +194,7 @@ class ObstacleGroup:
 
     def apply_initial_impulses(self, store: ParticleStore) -> None:
         """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
-        self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._level_sets, self._surfaces, self._frictions, self._filling)
+        self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions, self._filling)
 
     def apply_contact_impulses(self, store: ParticleStore) -> None:
         """Correct the velocities of the material at the surfaces of the colliders."""

@@ -74,7 +74,7 @@ def find_levels(feet, deep, slabs, node_count):
     """Find the levels of colliders.
 
     Args:
-        feet, deep: see `surface.Feet` and `surface.DeepNodes`.
+        feet, deep: see `surface.Feet` and `deep_nodes.DeepNodes`.
         slabs: see `Slabs`; `levels` is a result.
         node_count: the number of nodes.
     """

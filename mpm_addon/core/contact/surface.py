@@ -117,21 +117,6 @@ class Feet(NamedTuple):
     counted: NDArray[np.float64]
 
 
-class DeepNodes(NamedTuple):
-    """The deep nodes, n of them in runs.
-
-    Attributes:
-        first: the first of each run, shape (runs + 1,).
-        nodes, rows: the nodes in both numberings, shape (n,).
-        held: HELD where they move with the collider along the normal, STUCK in all directions, else 0; see `thin_walls`, shape (n,).
-    """
-
-    first: NDArray[np.int64]
-    nodes: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    held: NDArray[np.uint8]
-
-
 def allocate_feet(
     count: int, runs: int, row_nodes: int, dtype: type[np.floating] | np.dtype[np.floating], corners: int, old: Feet | None = None
 ) -> Feet:

@@ -118,11 +118,16 @@ def spread_thin(tickets, level_sets, neighbors, axis, is_thin, is_thin_near):
         if block < 0:
             continue
         row_of_block = level_sets.row_of_block[level_sets.owners[row]]
+        stride = corner_place(dx, dy, dz, neighbors[block])
         for place in range(is_thin.shape[1]):
             if not is_thin[row, place]:
                 continue
             ix, iy, iz = node_of_place(place, is_thin.shape[1])
+            along = dx * ix + dy * iy + dz * iz
             for step in range(-NEAR_THIN, NEAR_THIN + 1):
+                if 0 <= along + step < BLOCK:
+                    is_thin_near[row, place + step * stride] = True
+                    continue
                 other, at = row_and_place(ix + dx * step, iy + dy * step, iz + dz * step, neighbors[block], row_of_block)
                 if other >= 0:
                     is_thin_near[other, at] = True

@@ -76,8 +76,9 @@ KERNELS = {
         "contact.thin_walls.turn_nodes": "level_sets int2 bool2 bool2 float2 float3 mark2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
         "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
+        "contact.deep_nodes.place_deep_nodes": "int1 mark2 level_sets deep",
         "contact.slabs.find_levels": "feet deep slabs int",
-        "contact.impulses.apply_initial_impulses": "real1 deep feet slabs level_sets int1 float2 float",
+        "contact.impulses.apply_initial_impulses": "real1 deep feet slabs int1 float2 float",
         "contact.impulses.apply_contact_impulses": "real1 feet slabs int1 float2",
         "contact.coverage.find_covered": "level_sets int1 bool single2",
         "contact.coverage.cover_nodes": "single1 int1 single1 int1 int",
@@ -96,6 +97,7 @@ KERNELS = {
         "contact.exchange.sum_momenta": "real2 int1 int2 float float1 float2",
         "contact.exchange.sum_inertia": "real2 level_sets float1 float2",
         "contact.exchange.move_feet": "int level_sets feet",
+        "contact.deep_nodes.move_deep_nodes": "level_sets deep",
         "contact.exchange.sum_moments": "real2 int1 int int1 int2 float float1 float2",
         "contact.rigid_impulses.solve_contacts": "contacts float1 bodies float2 int",
     },
@@ -176,7 +178,7 @@ STRUCTURES = {
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
     "surfaces": ("contact.body_contact.Surfaces", "float1 float1 bool1 float1 float1"),
     "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
-    "deep": ("contact.surface.DeepNodes", "int1 int1 int1 mark1"),
+    "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 float2 float2"),
     "feet": (
         "contact.surface.Feet",
         "int1 int1 short1 short1 short1 short1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 real1 "

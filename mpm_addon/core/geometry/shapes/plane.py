@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -34,6 +35,9 @@ class Plane(ClosedForm):
         return math.inf
 
     def distance_and_normal(self, points: Floats) -> tuple[Floats, Floats]:
+        return (points - np.asarray(self.point)) @ self._unit_normal, np.full((len(points), 3), self._unit_normal)
+
+    @cached_property
+    def _unit_normal(self) -> Floats:
         normal = np.asarray(self.normal) / np.max(np.abs(self.normal))
-        normal /= np.linalg.norm(normal)
-        return (points - np.asarray(self.point)) @ normal, np.tile(normal, (len(points), 1))
+        return normal / np.linalg.norm(normal)
