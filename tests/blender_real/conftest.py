@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -22,12 +24,20 @@ RunInBlender = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def extension_zip() -> Path:
+def extension_zip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The zip for this platform, freshly built."""
-    built = subprocess.run([sys.executable, ROOT / "tools" / "build_extension.py"], capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
-    last_line = built.stdout.strip().splitlines()[-1]
-    return ROOT / last_line.removeprefix("build: ").partition(" (")[0]
+    return built_zip(ROOT, tmp_path_factory.mktemp("zip"))
+
+
+def built_zip(root: Path, folder: Path) -> Path:
+    """A copy in `folder` of the zip that is built in a repository, where tests of another Blender may build theirs at the same time."""
+    (root / "build").mkdir(exist_ok=True)
+    with (root / "build" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        built = subprocess.run([sys.executable, root / "tools" / "build_extension.py"], capture_output=True, text=True, check=False)
+        assert built.returncode == 0, built.stdout + built.stderr
+        last_line = built.stdout.strip().splitlines()[-1]
+        return Path(shutil.copy(root / last_line.removeprefix("build: ").partition(" (")[0], folder))
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import build_extension
 import environments
 import pytest
+
+from tests.blender_real.conftest import built_zip
 
 MANIFEST = (environments.ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
 
@@ -108,3 +111,25 @@ def test_kernels_are_compiled_by_an_environment_that_is_there(tmp_path: Path, mo
     assert build_extension.compiling_environment("cp311").blender == "4.2"
     with pytest.raises(build_extension.BuildError, match="cp399"):
         build_extension.compiling_environment("cp399")
+
+
+def test_tests_of_two_blenders_that_build_at_once_get_their_own_zips(tmp_path: Path) -> None:
+    """The build of each writes, waits and renames in the same place."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "build_extension.py").write_text(
+        "import os, pathlib, time\n"
+        "part = pathlib.Path(__file__).parents[1] / 'build' / 'stage'\n"
+        "part.write_text(str(os.getpid()))\n"
+        "time.sleep(0.1)\n"
+        "archive = part.rename(part.with_name('linux.zip'))\n"
+        "archive.write_text('mine' if archive.read_text() == str(os.getpid()) else 'another')\n"
+        "print('build: build/linux.zip (1 MB)')\n",
+        encoding="utf-8",
+    )
+    folders = [tmp_path / name for name in ("one", "other", "third")]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(len(folders)) as pool:
+        zips = list(pool.map(lambda folder: built_zip(tmp_path, folder), folders))
+    assert [path.parent for path in zips] == folders
+    assert [path.read_text(encoding="utf-8") for path in zips] == ["mine"] * len(folders)
