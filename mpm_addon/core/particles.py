@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .bonds import Bonds
+
 
 class Attribute(NamedTuple):
     """A per-particle array of a frame: numpy dtype, number of components (1 to 4), unit and meaning."""
@@ -30,19 +32,27 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "rest_position": Attribute("float32", 3, "m", "Position where the particle was emitted"),
     "rotation": Attribute("float32", 4, "", "Quaternion (w, x, y, z) of the polar rotation of F"),
     "stretch": Attribute("float32", 3, "", "Current length of edges of unit length along x, y and z at emission"),
+    "damage": Attribute("float32", 1, "", "Share of its bonds to neighbors that a particle has lost; only where materials tear"),
     "scale": Attribute("float32", 1, "m", "Edge of the cube that has the particle's rest volume"),
 }
 
 
 AGE = "age"
+DAMAGE = "damage"
 # The name, among births, of the time of emission [s], float64; no attribute has this name.
 BIRTH = "_birth"
 
 
-def frame_attributes(carried: Mapping[str, int]) -> dict[str, Attribute]:
-    """The attributes of a scene's frames; `carried` gives the number of components of each value painted on its emitters."""
+def frame_attributes(carried: Mapping[str, int], *, tears: bool) -> dict[str, Attribute]:
+    """The attributes of a scene's frames.
+
+    Args:
+        carried: the number of components of each value painted on its emitters.
+        tears: whether a material tears.
+    """
+    own = {name: each for name, each in ATTRIBUTES.items() if tears or name != DAMAGE}
     painted = {name: Attribute("float32", components, "", "Painted on the emitters") for name, components in carried.items()}
-    return {**ATTRIBUTES, **painted}
+    return {**own, **painted}
 
 
 class Moment(NamedTuple):
@@ -111,6 +121,7 @@ class Frame:
         poses: name of a dynamic collider -> world from local, float64 (4, 4).
         births: what never changes in a particle's life, of every particle ever emitted, by id: attribute name -> array, and
             `BIRTH`. Empty if the frame was read from a cache.
+        bonds: the bonds between all particles ever emitted; None if no material tears, or if the frame was read from a cache.
     """
 
     number: int
@@ -121,6 +132,7 @@ class Frame:
     parts: int = 1
     poses: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     births: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    bonds: Bonds | None = None
 
     @property
     def moment(self) -> Moment:

@@ -4,7 +4,8 @@ Particles are numbered in order of emission, so a file contains a range of ids, 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from ..core.particles import ATTRIBUTES, BIRTH
 from ..core.scene.painting import is_attribute_name
 from . import encoding
 from .arrays import ArrayFileError
-from .container import SUFFIX, read_container, write_container
+from .container import SUFFIX, Container, read_container, write_container
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -37,13 +38,14 @@ def covered(folder: Path, first: int) -> int:
     return first
 
 
-def write_births(folder: Path, births: Arrays, first: int) -> None:
+def write_births(folder: Path, births: Arrays, first: int, pairs: NDArray[np.int32] | None = None) -> None:
     """Write the births of the ids from `first` on.
 
     Args:
         folder: the folder of the files.
         births: name -> array of all ids.
         first: the first id that is not stored yet.
+        pairs: the ids that each bond joins, (m, 2), see `core.bonds`; None if no material tears.
 
     Raises:
         OSError: the file could not be written.
@@ -51,8 +53,13 @@ def write_births(folder: Path, births: Arrays, first: int) -> None:
     end = len(next(iter(births.values())))
     encoded = {name: encoding.exact(np.ascontiguousarray(array[first:])) for name, array in births.items()}
     tables = {name: {**table, "section": number, "bytes": len(data)} for number, (name, (table, data)) in enumerate(encoded.items())}
-    header = {"first": first, "end": end, "arrays": tables}
-    write_container(folder / births_name(first, end), _KIND, header, [data for _, data in encoded.values()])
+    header: dict[str, Any] = {"first": first, "end": end, "arrays": tables}
+    sections = [data for _, data in encoded.values()]
+    if pairs is not None:
+        table, data = encoding.exact(np.ascontiguousarray(pairs[pairs[:, 0] >= first]))
+        header["bonds"] = {**table, "section": len(sections), "bytes": len(data)}
+        sections.append(data)
+    write_container(folder / births_name(first, end), _KIND, header, sections)
 
 
 def read_births(folder: Path, first: int, end: int) -> list[dict[str, NDArray[Any]]]:
@@ -71,26 +78,57 @@ def read_births(folder: Path, first: int, end: int) -> list[dict[str, NDArray[An
     return pieces
 
 
-def _read(path: Path, count: int) -> dict[str, NDArray[Any]]:
-    try:
+def read_pairs(folder: Path, first: int, end: int) -> NDArray[np.int32]:
+    """The ids that bonds join, (m, 2), of the ids from `first` up to but excluding `end`. Raises as `read_births`."""
+    found = [np.zeros((0, 2), np.int32)]
+    for start, stop in ranges(folder):
+        if start == first < end:
+            pairs = _read_pairs(folder / births_name(start, stop), start, stop)
+            found.append(pairs[pairs[:, 1] < end])
+            first = stop
+    return np.concatenate(found)
+
+
+def _read_pairs(path: Path, first: int, end: int) -> NDArray[np.int32]:
+    with _naming(path):
         container = read_container(path, _KIND)
-        tables = container.header["arrays"]
-        # in other encodings, a long array may take no bytes
-        if any(table["encoding"] != "exact" for table in tables.values()):
-            raise ArrayFileError("has births with another encoding than exact")
-        arrays = {
-            name: encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size))
-            for name, table in tables.items()
-        }
-        if not arrays or any(len(array) != count for array in arrays.values()):
-            raise ArrayFileError(f"does not contain {count} births")
-        for name, array in arrays.items():
-            check_attribute(name, array)
+        table = container.header.get("bonds")
+        if table is None:
+            return np.zeros((0, 2), np.int32)
+        pairs = _decoded(container, table)
+        is_right = pairs.dtype == np.int32 and pairs.ndim == 2 and pairs.shape[1] == 2
+        if not is_right or (len(pairs) and not first <= pairs.min() <= pairs.max() < end):
+            raise ArrayFileError("has bonds of other particles")
+        return pairs
+
+
+def _decoded(container: Container, table: Mapping[str, Any]) -> NDArray[Any]:
+    # in other encodings, a long array may take no bytes
+    if table["encoding"] != "exact":
+        raise ArrayFileError("has births with another encoding than exact")
+    return encoding.decode(table, table["bytes"], lambda size: container.section(table["section"], size))
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in errors."""
+    try:
+        yield
     except ArrayFileError as error:
         raise ArrayFileError(f"{path.name}: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ArrayFileError(f"{path.name}: has an invalid header ({error})") from error
-    return arrays
+
+
+def _read(path: Path, count: int) -> dict[str, NDArray[Any]]:
+    with _naming(path):
+        container = read_container(path, _KIND)
+        arrays = {name: _decoded(container, table) for name, table in container.header["arrays"].items()}
+        if not arrays or any(len(array) != count for array in arrays.values()):
+            raise ArrayFileError(f"does not contain {count} births")
+        for name, array in arrays.items():
+            check_attribute(name, array)
+        return arrays
 
 
 def check_attribute(name: str, array: NDArray[Any]) -> None:

@@ -5,18 +5,20 @@ A cache has takes. The current take shows its own frames and, before them, those
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.bonds import Bonds
 from ..core.errors import CacheError, SceneError
 from ..core.messages import Action
 from ..core.particles import Frame, Moment
 from ..core.scene.settings import Time
 from .arrays import ArrayFileError
-from .births import read_births
+from .births import read_births, read_pairs
 from .checkpoints import checkpoint_frames, checkpoint_path, read_checkpoint
 from .plain_files import open_plain, parse_json, read_plain
 from .sealed import unsealed
@@ -86,6 +88,17 @@ class Cache:
         except FileNotFoundError:
             raise CacheError(f"frame {moment.frame:g} was not baked", f"{self._extent()}", subject=str(self.folder)) from None
 
+    def bonds(self, number: int) -> Bonds:
+        """The bonds between particles at a frame, and when they parted; none where no material tears. Raises CacheError as `frame`."""
+        return self.bonds_at(Moment(number))
+
+    def bonds_at(self, moment: Moment) -> Bonds:
+        """The bonds at one of the `moments`. Raises CacheError as `frame`."""
+        try:
+            return self.take_of(moment).read_bonds(moment, self._pairs)
+        except FileNotFoundError:
+            raise CacheError(f"frame {moment.frame:g} was not baked", f"{self._extent()}", subject=str(self.folder)) from None
+
     def frame_path(self, number: int) -> Path:
         """The path of a frame, whether it exists or not."""
         return self.state_path(Moment(number))
@@ -121,6 +134,7 @@ class Cache:
         try:
             if emitted:
                 self.births_of(emitted)
+                self._pairs()
         except CacheError as error:
             yield str(error)
 
@@ -162,12 +176,8 @@ class Cache:
         limits = [*(following.first_id for following in self.takes[1:]), _NO_LIMIT]
         for take, limit in zip(self.takes, limits, strict=True):
             folder = take.folder / BIRTHS
-            try:
+            with _reading_births(folder):
                 new = read_births(folder, known, max(limit, known))
-            except ArrayFileError as error:
-                raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(folder)) from error
-            except OSError as error:
-                raise unreadable(folder, error) from error
             pieces += new
             known += sum(len(next(iter(piece.values()))) for piece in new)
         if known < count or not pieces:
@@ -177,6 +187,16 @@ class Cache:
         except (KeyError, ValueError) as error:
             raise CacheError(f"its births do not match ({error})", Action.RESTART, subject=str(self.folder)) from error
         return self._births
+
+    def _pairs(self) -> NDArray[np.int32]:
+        """The ids that bonds join, of all births. Raises CacheError."""
+        limits, known, found = [*(following.first_id for following in self.takes[1:]), _NO_LIMIT], 0, []
+        for take, limit in zip(self.takes, limits, strict=True):
+            folder = take.folder / BIRTHS
+            with _reading_births(folder):
+                found.append(read_pairs(folder, known, max(limit, known)))
+            known = max(limit, known)
+        return np.concatenate(found)
 
     def _extent(self) -> str:
         frames = self.frames
@@ -225,6 +245,17 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
     if take is not None and take not in take_numbers(folder):
         raise CacheError(f"has no take {take}", f"use one of {known_takes(folder)}", subject=str(folder))
     return Cache(folder, chain(folder, number if take is None else take))
+
+
+@contextmanager
+def _reading_births(folder: Path) -> Iterator[None]:
+    """Convert errors for births that cannot be read into a CacheError."""
+    try:
+        yield
+    except ArrayFileError as error:
+        raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(folder)) from error
+    except OSError as error:
+        raise unreadable(folder, error) from error
 
 
 def _damaged_checkpoints(take: Take) -> Iterator[str]:

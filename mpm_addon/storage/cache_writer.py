@@ -179,7 +179,7 @@ class CacheWriter:
         folder = self._takes[-1].folder
         with self._writing():
             if emitted(frame) > self._covered:
-                write_births(folder / BIRTHS, frame.births, self._covered)
+                write_births(folder / BIRTHS, frame.births, self._covered, None if frame.bonds is None else frame.bonds.pairs)
                 self._covered = emitted(frame)
             written = write_frame(folder / FRAMES / frame_name(frame.moment), frame, self._settings, self._cell)
             entry = {**_entry_of(frame), "seconds": seconds, "bytes": written.size, "sha256": written.sha256, "emitted": emitted(frame)}

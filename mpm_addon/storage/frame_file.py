@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.bonds import WHOLE, Bonds
 from ..core.parameters import LARGEST, parameters_of
 from ..core.particles import AGE, BIRTH, Frame, FrameStatistics, Moment
 from ..core.scene.settings import LAST_FRAME, CacheSettings
@@ -33,6 +34,7 @@ _ROUNDED = {
     "stress": encoding.half,
     "stretch": encoding.half,
     "rotation": encoding.rotation,
+    "damage": encoding.half,
 }
 _BORN = "born"
 _ID = "id"
@@ -63,7 +65,7 @@ def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) 
         tables[name] = {**table, "section": len(sections), "bytes": len(data)}
         sections.append(data)
     statistics = frame.statistics
-    header = {
+    header: dict[str, Any] = {
         "number": frame.number,
         "part": frame.part,
         "parts": frame.parts,
@@ -81,6 +83,12 @@ def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) 
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
         "arrays": tables,
     }
+    if frame.bonds is not None:
+        parted = np.flatnonzero(~frame.bonds.is_whole).astype(np.int32)
+        header["parted"] = {}
+        for name, (table, data) in (("bond", encoding.exact(parted)), ("time", encoding.exact(frame.bonds.parted[parted]))):
+            header["parted"][name] = {**table, "section": len(sections), "bytes": len(data)}
+            sections.append(data)
     return write_container(path, _KIND, header, sections)
 
 
@@ -165,6 +173,42 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
             taken[AGE] = (time - born[BIRTH][places]).astype(np.float32)
         arrays = {name: arrays[name] if name in arrays else taken[name] for name in tables}
     return arrays
+
+
+def read_bonds(path: Path, pairs_of: Callable[[], NDArray[np.int32]]) -> Bonds:
+    """The bonds at a frame.
+
+    Args:
+        path: the frame's file.
+        pairs_of: returns the ids that bonds join, (m, 2), of the particles emitted so far or more.
+
+    Raises:
+        ArrayFileError: it is truncated, damaged, or not a frame.
+        OSError: it cannot be read.
+    """
+    container = read_container(path, _KIND)
+    try:
+        tables = container.header.get("parted")
+        if tables is None:
+            return Bonds()
+        pairs = pairs_of()
+        pairs = pairs[pairs[:, 1] < int(container.header["emitted"])]
+        parted = np.full(len(pairs), WHOLE)
+        read = [tables["bond"], tables["time"]]
+        # in other encodings, a long array may take no bytes
+        if any(table["encoding"] != "exact" for table in read):
+            raise ArrayFileError("has bonds with another encoding than exact")
+        bond, time = (
+            encoding.decode(table, table["bytes"], lambda size, table=table: container.section(table["section"], size)) for table in read
+        )
+        if time.dtype != np.float64 or bond.dtype != np.int32 or time.shape != bond.shape or not np.isfinite(time).all():
+            raise ArrayFileError("has bonds that do not match their times")
+        if len(bond) and not 0 <= bond.min() <= bond.max() < len(pairs):
+            raise ArrayFileError(f"has a bond {bond.max()}, but there are only {len(pairs)}")
+        parted[bond] = time
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
+        raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
+    return Bonds(pairs, parted)
 
 
 def possible_moment(number: Any, part: Any, parts: Any) -> Moment:

@@ -7,17 +7,22 @@ so every listed frame is complete.
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.bonds import Bonds
 from ..core.errors import CacheError
 from ..core.messages import Action
 from ..core.particles import Frame, Moment
 from . import births, vdb
 from .arrays import ArrayFileError
 from .container import SUFFIX
-from .frame_file import Births, read_frame
+from .frame_file import Births, read_bonds, read_frame
 from .journal import Entry, Journal
 
 TAKES = "takes"
@@ -151,17 +156,30 @@ class Take:
             FileNotFoundError: it does not exist.
         """
         path = self.path(moment)
-        try:
+        with _reading(path):
             frame = read_frame(path, births_of)
-        except ArrayFileError as error:
-            raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(path)) from error
-        except FileNotFoundError:
-            raise
-        except OSError as error:
-            raise unreadable(path, error) from error
         if frame.moment != moment:
             raise CacheError(f"contains frame {frame.moment.frame:g}, not {moment.frame:g}", "rename the file", subject=str(path))
         return frame
+
+    def read_bonds(self, moment: Moment, pairs_of: Callable[[], NDArray[np.int32]]) -> Bonds:
+        """The bonds at a frame or subframe; `pairs_of` returns the ids that they join. Raises as `read`."""
+        path = self.path(moment)
+        with _reading(path):
+            return read_bonds(path, pairs_of)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Convert errors for a frame that cannot be read into a CacheError, except that it does not exist."""
+    try:
+        yield
+    except ArrayFileError as error:
+        raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(path)) from error
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def take_folder(cache: Path, number: int) -> Path:

@@ -66,7 +66,7 @@ colliders = (
     Collider("crate", box((0.0, 0.0, 0.9), 0.2), dynamic=True, mass=1.0),
 )
 scenes = [scene(
-    *emitters, materials=tuple(material(name) for name in names), colliders=colliders, frames=3, max_speed=20.0,
+    *emitters, materials=(material(names[0], tear_stretch=1.05), *map(material, names[1:])), colliders=colliders, frames=3, max_speed=20.0,
     forces=(Force(kind="wind", name="wind", strength=1.0),), outflows=(Outflow("drain", box((0.0, 0.0, -0.8), 0.2)),),
     domain=Domain(kind="box", min=(-1.0, -1.0, -1.0), max=(1.0, 1.0, 1.5)),
 )]

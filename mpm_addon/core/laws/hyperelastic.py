@@ -1,5 +1,6 @@
 """Elastic laws without plasticity, whose forces can also be computed in the rest state: rubber and jelly."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,14 +24,25 @@ class HyperelasticLaw(TensorLaw, ElasticLaw):
         "current",
         choices={
             "current": "The current state; tears when stretched to more than about twice its length",
-            "rest": "The rest state; never tears, however far it is stretched",
+            "rest": "The rest state; tears only at its tear stretch, however far that is",
         },
         help="State from which forces are computed; the rest state suits rubber bands and hanging jelly",
+    )
+
+    tear_stretch: float = parameter(
+        0.0,
+        minimum=0.0,
+        help="Stretch at which it tears, as a factor on the distance between neighbors; it then no longer pulls there "
+        "(up to 1 it never tears, dry clay 1.02, jelly 1.3, rubber 1.6)",
     )
 
     @property
     def uses_rest_state(self) -> bool:
         return self.reference == "rest"
+
+    @property
+    def greatest_stretch(self) -> float:
+        return self.tear_stretch if self.tear_stretch > 1.0 else math.inf
 
 
 @generic

@@ -98,6 +98,16 @@ class Law:
         """Whether forces come from the rest state of a body (see `transfer.rest_grid`) instead of its current state."""
         return False
 
+    @property
+    def greatest_stretch(self) -> float:
+        """The distance of neighbors over that at rest at which they part (see `stepping.tearing`); infinite if they never do."""
+        return math.inf
+
+    @property
+    def tears(self) -> bool:
+        """Whether neighbors part where they are stretched too far."""
+        return self.greatest_stretch < math.inf
+
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
         """The greatest viscosity [Pa s], which limits the substep; 0 for a law whose stress does not depend on L."""
         return 0.0

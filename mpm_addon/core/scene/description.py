@@ -178,6 +178,11 @@ class Scene:
         return {}
 
     @property
+    def tears(self) -> bool:
+        """Whether the material of an emitter tears, so that frames tell which bonds have parted."""
+        return any(self.materials[emitter.material].law.tears for emitter in self.emitters)
+
+    @property
     def carried(self) -> dict[str, int]:
         """The painted values of all emitters that frames carry: name -> number of components."""
         paintings = [emitter.painting for emitter in self.emitters if emitter.painting is not None]

@@ -41,6 +41,7 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         _compare(f'Material "{name}": law', *laws)
         references = ["rest" if scene.materials[name].law.uses_rest_state else "current" for scene in (before, after)]
         _compare(f'Material "{name}": reference', *references)
+        _compare(f'Material "{name}": tearing', *(scene.materials[name].law.tears for scene in (before, after)))
     old_instances, new_instances = instances_of(before), instances_of(after)
     for key in dict.fromkeys((instance.body, instance.name) for instance in old_instances):
         olds, news = ([each for each in its if (each.body, each.name) == key] for its in (old_instances, new_instances))

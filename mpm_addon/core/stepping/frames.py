@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bonds import Bonds
 from ..emission.emission import Batch
-from ..particles import AGE, BIRTH, Frame, FrameStatistics, Moment, frame_attributes
+from ..particles import AGE, BIRTH, DAMAGE, Frame, FrameStatistics, Moment, frame_attributes
 from ..scene.description import Scene
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.output import masses_around, show_particles, totals, world_positions
@@ -89,6 +90,7 @@ def make_frame(
     substeps: int,
     step_seconds: float,
     poses: Mapping[str, NDArray[np.float64]],
+    bonds: Bonds | None,
 ) -> Frame:
     """The frame of the current state at a moment; see `particles.frame_attributes`. The particles' masses must be on the nodes."""
     time = scene.time.seconds_at(moment.frame)
@@ -124,7 +126,9 @@ def make_frame(
         "stretch": stretch,
         "scale": store.table[VOLUME, slots] ** (1.0 / scene.solver.dimension),
     }
-    attributes = frame_attributes(scene.carried)
+    if bonds is not None:
+        arrays[DAMAGE] = bonds.damage(len(provenance))[ids]
+    attributes = frame_attributes(scene.carried, tears=bonds is not None)
     arrays |= {name: births[name][ids] for name in scene.carried}
     shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=each.dtype) for name, each in attributes.items()}
     mass, *momentum, energy = _totals(store)
@@ -138,7 +142,7 @@ def make_frame(
         step_seconds=step_seconds,
         crushed=int(find_crushed(scene, arrays["density_ratio"], arrays["emitter_index"]).sum()),
     )
-    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births)
+    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births, bonds)
 
 
 def _density_ratios(store: ParticleStore, slots: NDArray[np.int64], run: NDArray[np.int64], scene: Scene) -> NDArray[np.float64]:

@@ -66,6 +66,12 @@ KERNELS = {
     "rest law": {
         "transfer.rest_strain.strain_particles": "law scheme particles grid strain scratch arenas float2",
     },
+    "tearing": {
+        "transfer.bond_passes.link_bonds": "short2 bool1 int1 int1 int2 float1 float1 short2 byte2 single1",
+        "transfer.bond_passes.measure_bonds": "real2 int short2 byte2 single1 bool1 float1",
+        "transfer.bond_passes.loosen_particles": "real2 int1 float int",
+        "transfer.bond_passes.join_particles": "short2 bool1 int1",
+    },
     "obstacles": {
         "transfer.reach.mark_reached": "float2 int2 int1",
         "contact.surface.find_surface": "level_sets int2 int1 mark2 bool2",
@@ -296,6 +302,8 @@ def groups_of(scene: "Scene") -> set[str]:
     groups = {"step", "law"}
     if any(scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters):
         groups |= {"rest", "rest law"}
+    if scene.tears:
+        groups.add("tearing")
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
     if len({body_of(scene, index) for index in range(len(scene.emitters))}) > 1:

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..bonds import Bonds
 from ..contact.deforming_obstacle import DeformingObstacle
 from ..contact.feet import STICKY
 from ..contact.obstacle import Obstacle, nodes_of
@@ -21,6 +23,7 @@ from ..transfer.rest_strain import EXTREME_COUNT, Strain, strain_particles
 from ..transfer.rows import VELOCITY
 from ..transfer.scheme import Scheme
 from .material_instances import MaterialInstance
+from .parting import came_apart
 from .resumption import wrong
 from .time_step import Speeds
 
@@ -57,6 +60,9 @@ class RestBodies:
         self._spacing = spacing
         self._grid = RestGrid(store, scheme, spacing)
         self._places = self._grid.places
+        self._parts = self._grid.parts
+        self._sources = np.arange(len(self._parts))
+        self._is_loose, self._parted = np.zeros(0, np.bool_), 0
         self._pulled_slots = np.zeros(0, np.int64)
         self._pulled = np.zeros((3, 0), store.dtype)
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
@@ -79,7 +85,9 @@ class RestBodies:
     def add(self, particles: NewParticles) -> None:
         """Add new particles of one emitter, which are in their rest state; before the store is sorted."""
         if self.is_used and len(particles.instances) and self.includes(int(particles.instances[0])):
-            self._places = self._places.joined(particles)
+            field = np.array(self._store.field_of_instance)[particles.instances]
+            # the first parts are the velocity fields
+            self._places = self._places.joined(particles, field)
 
     @property
     def drift(self) -> float:
@@ -95,21 +103,26 @@ class RestBodies:
         """The particle blocks whose particles of these bodies are to be scattered."""
         return self._grid.is_near
 
-    def begin(self, obstacles: Sequence[ObstacleGroup], frame: float, *, is_driven: bool) -> None:
+    def begin(self, obstacles: Sequence[ObstacleGroup], frame: float, bonds: Bonds | None = None, *, is_driven: bool) -> None:
         """Start from the store's particles right after a sort.
 
         Args:
             obstacles: the colliders that are not dynamic.
             frame: the moment, in frames.
+            bonds: the bonds, if a material tears.
             is_driven: whether anything other than gravity, these colliders and other bodies acts on particles, possibly anywhere.
         """
         if not self.is_used:
             return
+        if bonds is not None:
+            self._come_apart(bonds)
         if self._has_changed():
-            self._grid.build(self._places)
-            self._places = self._grid.places
+            self._grid.build(self._places, self._parts, self._sources)
+            self._places, self._sources = self._grid.places, np.arange(len(self._parts))
         self._is_alone = not is_driven and len(self._numbers) == len(self._instances)
         self._grid.find()
+        if bonds is not None:
+            self._grid.weaken(self._is_loose)
         self._grid.save()
         for group in obstacles:
             group.take_values(frame)
@@ -121,7 +134,7 @@ class RestBodies:
 
     def _has_changed(self) -> bool:
         """Whether particles have come or gone since the rest grid was built."""
-        if len(self._places.id) != len(self._grid.places.id):
+        if len(self._places.id) != len(self._grid.places.id) or len(self._parts) != len(self._grid.parts):
             return True
         is_ours = np.isin(np.arange(len(self._instances)), self._numbers)
         first, count = self._store.layout.first, self._store.instance_count
@@ -129,6 +142,38 @@ class RestBodies:
         live = self._store.live
         present = sum(int(np.count_nonzero(live[first[run] : first[run + 1]])) for run in runs)
         return present != len(self._places.id)
+
+    def _come_apart(self, bonds: Bonds) -> None:
+        """Find the parts that bonds no longer join, and the particles that have lost a bond within their part."""
+        places, count = self._places, int(self._places.id.max(initial=-1)) + 1
+        parted = bonds.pairs[~bonds.is_whole]
+        if len(parted) and (len(parted) != self._parted or len(places.id) != len(self._grid.places.id)):
+            part, sources = came_apart(places, self._parts, bonds, max(count, int(bonds.pairs.max()) + 1))
+            if len(sources):
+                self._places = replace(places, part=part)
+                self._parts, self._sources = self._parts.split(sources), np.append(self._sources, sources)
+        self._parted = len(parted)
+        self._is_loose = np.zeros(max(count, int(bonds.pairs.max(initial=-1)) + 1), np.bool_)
+        part_of = np.full(len(self._is_loose), -1)
+        part_of[self._places.id] = self._places.part
+        within = parted[part_of[parted[:, 0]] == part_of[parted[:, 1]]]
+        self._is_loose[within.reshape(-1)] = True
+
+    def loosen(self, ids: NDArray[np.int32]) -> None:
+        """Take strength from particles that have lost a bond since the last sort."""
+        if self.is_used:
+            self._is_loose[ids] = True
+            self._grid.weaken(self._is_loose)
+
+    @property
+    def instance_numbers(self) -> list[int]:
+        """The instance in the world of each instance in the rest state."""
+        return self._grid.parts.instances
+
+    @property
+    def rest_store(self) -> ParticleStore:
+        """The particles in the rest state."""
+        return self._grid.store
 
     def restore(self) -> None:
         """Return to the state at the last sort, before `begin`."""
@@ -182,16 +227,18 @@ class RestBodies:
         """Compute F, stress and forces from the state of the nodes, after a substep of dt [s], or after a sort (0)."""
         grid, store = self._grid, self._grid.store
         self.speeds, self._trouble, self.stiffest, self._farthest = Speeds(), None, "", 0.0
-        for number in self._numbers:
-            instance, field = self._instances[number], store.field_of_instance[number]
-            task = Strain(number, dt, is_shown)
+        for rest_number, number in enumerate(grid.parts.instances):
+            if number not in self._numbers:
+                continue
+            instance, part = self._instances[number], store.field_of_instance[rest_number]
+            task = Strain(rest_number, dt, is_shown)
             self._extremes[:] = 0.0
             self._extremes[:, 4] = -math.inf
             strain_particles(
                 instance.constants,
                 self._scheme,
                 store.particles,
-                grid.strain_grid(field),
+                grid.strain_grid(part),
                 task,
                 self._store.scratch,
                 store.arenas,
@@ -269,9 +316,11 @@ class RestBodies:
     def _is_heavy(self) -> NDArray[np.bool_]:
         grid = self._grid
         full = np.zeros(len(grid.mass))
-        for number in self._numbers:
+        for rest_number, number in enumerate(grid.parts.instances):
+            if number not in self._numbers:
+                continue
             instance = self._instances[number]
-            its = grid.store.layout.node_fields == self._store.field_of_instance[number]
+            its = grid.store.layout.node_fields == grid.store.field_of_instance[rest_number]
             full[its] = np.maximum(full[its], instance.law.density * self._spacing**instance.dimension)
         return (grid.mass > HELD_FULLNESS * full[:, None]).reshape(-1)
 
@@ -283,6 +332,16 @@ class RestBodies:
         nodes = BLOCK * layout.node_coordinates[block] + corners[place]
         return self._spacing * nodes + self._grid.displacement.reshape(-1, 3)[numbers]
 
+    def _check_parts(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
+        """Check that particles belong to parts of their velocity field. Raises CacheError."""
+        fields = snapshot["body_field_of_part"]
+        if len(fields) and not 0 <= fields.min() <= fields.max() < len(self._store.fields):
+            raise wrong("body_field_of_part", "there is no such field")
+        order = np.argsort(snapshot["ids"])
+        instances = snapshot["bodies"][order][np.searchsorted(snapshot["ids"][order], snapshot["body_id"])]
+        if (fields[snapshot["body_part"]] != np.array(self._store.field_of_instance)[instances]).any():
+            raise wrong("body_part", "a part of another body")
+
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """The arrays of a checkpoint; empty without such bodies."""
         return self._grid.snapshot() if self.is_used else {}
@@ -290,6 +349,8 @@ class RestBodies:
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Restore what `snapshot` returned, after the store is sorted and before `begin`. Raises CacheError if nodes are missing."""
         if self.is_used and "body_id" in snapshot:
+            self._check_parts(snapshot)
             if not self._grid.load(snapshot):
                 raise wrong("body_node_key", "nodes are missing")
-            self._places = self._grid.places
+            self._places, self._parts = self._grid.places, self._grid.parts
+            self._sources = np.arange(len(self._parts))

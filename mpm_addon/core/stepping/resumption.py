@@ -45,12 +45,14 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
     if "pinned_id" in state:
         _check_pins(state, scene, emitted)
     _check_rest(state, scene)
+    if "bond_pair" in state:
+        _check_bonds(state, emitted)
 
 
 def _check_types(state: State, own: State) -> None:
     """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
-    # arrays of pins and rest states are missing if they came with an emitter that was added to the scene later
-    for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_")):
+    # arrays of pins, rest states and bonds are missing if they came with an emitter that was added to the scene later
+    for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_"), ("bond_pair", "bond_")):
         if first not in state:
             own = {name: array for name, array in own.items() if not name.startswith(prefix)}
     if state.keys() != own.keys():
@@ -71,14 +73,18 @@ def _check_types(state: State, own: State) -> None:
 
 
 def _particle_axis(name: str) -> tuple[int, str]:
-    """The axis of an array with one entry per item, and the items: "present", "emitted", "pinned", "rest" or "nodes"; "" for none."""
+    """The axis of an array with one entry per item, and the items: "present", "emitted", "pinned", "bonds", ...; "" for none."""
     if name in ("table", "ids", "bodies", "keys"):
         return (1 if name == "table" else 0), "present"
     if name.startswith("pinned_"):
         return 0, "pinned"
+    if name.startswith("bond_"):
+        return 0, "bonds" if name == "bond_pair" else "parted"
     if name.startswith("body_node_"):
         return 0, "nodes"
-    if name in ("body_id", "body_key", "body_position"):
+    if name == "body_field_of_part":
+        return 0, "parts"
+    if name in ("body_id", "body_key", "body_position", "body_part"):
         return (1 if name == "body_position" else 0), "rest"
     return 0, "" if name in ("moment", "substeps", "deleted", "speeds", "rigid_bodies") else "emitted"
 
@@ -105,6 +111,7 @@ def _check_rest(state: State, scene: Scene) -> None:
         raise wrong("body_id", "not the particles that have a rest state")
     if "body_id" in state:
         _check_places(state, "body_key", "body_position", state["body_position"])
+        _check_range(state, "body_part", len(state["body_field_of_part"]))
 
 
 def _check_pins(state: State, scene: Scene, emitted: int) -> None:
@@ -117,6 +124,11 @@ def _check_pins(state: State, scene: Scene, emitted: int) -> None:
         raise wrong("pinned_corners", "a vertex does not belong to the emitter")
     if (np.diff(state["pinned_id"]) <= 0).any():
         raise wrong("pinned_id", "not ascending")
+
+
+def _check_bonds(state: State, emitted: int) -> None:
+    _check_range(state, "bond_pair", emitted)
+    _check_range(state, "bond_parted", len(state["bond_pair"]))
 
 
 def _check_range(state: State, name: str, count: int) -> None:

@@ -144,6 +144,7 @@ class Simulation:
             **self.provenance.arrays(),
             **self._stepper.pins.snapshot(),
             **self._stepper.rest.snapshot(),
+            **self._stepper.tearing.snapshot(),
             "moment": np.array(self._moment),
             "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
@@ -182,6 +183,7 @@ class Simulation:
             self._renew_stress(particles)
         self._outflows.add_checked(self.store, particles, self._moment.frame)
         self._stepper.rest.load(snapshot)
+        self._stepper.tearing.load(snapshot, self.provenance.rest_position)
         self._stepper.begin()
         if before is not None:
             self.control.speeds = self.control.speeds.at_least(*self._stepper.rest.speeds)
@@ -223,6 +225,7 @@ class Simulation:
             substeps=self._substeps,
             step_seconds=self._step_seconds,
             poses=self._stepper.rigid.poses(),
+            bonds=self._stepper.tearing.shown,
         )
         self._stepper.spent("output")
         return frame
@@ -267,6 +270,7 @@ class Simulation:
             particles.table[:, its] = table
             self.control.take_in(self.instances[number].name, wave_speed, fastest, gradient)
         self._stepper.rest.add(particles)
+        self._stepper.tearing.add(particles, self.provenance.rest_position[particles.ids[0] :])
         return particles
 
     def _sort(self, new: NewParticles | None = None) -> None:

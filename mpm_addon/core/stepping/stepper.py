@@ -31,6 +31,7 @@ from ..transfer.scheme import farthest_drift, scheme_of
 from .influences import Director
 from .material_instances import MaterialInstance
 from .rest_bodies import RestBodies
+from .tearing import Tearing
 from .time_step import Drive, Speeds
 
 LARGEST_GRADIENT_STEP = 0.9
@@ -46,6 +47,7 @@ class Stepper:
         rigid: the dynamic colliders.
         pins: the pinned particles.
         rest: the bodies whose forces come from their rest state.
+        tearing: the bonds between particles.
         spacing: cell size [m].
         moment: the moment of the last `move_to`, in frames.
         speeds: speeds after the last substep.
@@ -72,6 +74,8 @@ class Stepper:
         self._longest_way = max(1.0, 2.0 * solver.max_displacement)
         self.pins = Pins(scene)
         self.rest = RestBodies(instances, store, self.scheme, self.spacing)
+        self.tearing = Tearing(scene, instances, store, self.rest)
+        self._time = scene.time
         self._director = Director(scene, instances, store)
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
@@ -130,7 +134,8 @@ class Stepper:
             if not self.rigid.groups and not any(obstacle.is_moving for obstacle in self.obstacles):
                 self._find_cover()
         self.pins.find(self._store, self.moment)
-        self.rest.begin(self.obstacles, self.moment, is_driven=self._is_driven)
+        self.rest.begin(self.obstacles, self.moment, self.tearing.known, is_driven=self._is_driven)
+        self.tearing.begin()
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""
@@ -156,6 +161,7 @@ class Stepper:
         self.rigid.restore()
         self._director.restore()
         self.rest.restore()
+        self.tearing.restore()
         self.begin()
 
     def move_obstacles(self, frame: float) -> float:
@@ -213,6 +219,7 @@ class Stepper:
         trouble = self._step_rest(dt, drift)
         if trouble is not None:
             return trouble
+        self.tearing.step(dt, self._time.seconds_at(self.moment) + dt, self.speeds.gradient)
         self._is_waiting[:] = True if self.planned is None else self._is_near
         self.spent("particles")
         return None if stopped is None else Trouble(Kind.NOT_FINITE, stopped)

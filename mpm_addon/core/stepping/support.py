@@ -21,6 +21,7 @@ def refuse_unsupported(scene: Scene) -> None:
     if not scene.emitters:
         raise SceneError("it has no emitter", "add one", subject=f'Scene "{scene.name}"')
     _refuse_rest_states(scene)
+    _refuse_tearing(scene)
 
 
 def _refuse_rest_states(scene: Scene) -> None:
@@ -57,6 +58,26 @@ def _refuse_rest_states(scene: Scene) -> None:
                     'use surface "separate" with much friction, or reference "current"',
                     subject=f'Collider "{collider.name}"',
                 )
+
+
+def _refuse_tearing(scene: Scene) -> None:
+    """Refuse settings that tearing does not support."""
+    for emitter in scene.emitters:
+        law = scene.materials[emitter.material].law
+        if law.tears and emitter.mode == "inflow":
+            raise SceneError(
+                f'mode "inflow" is not possible with tear_stretch of material "{emitter.material}"',
+                'use mode "once" or "repeat", or tear_stretch 0',
+                subject=f'Emitter "{emitter.name}"',
+            )
+        others = [other for other in scene.emitters if other is not emitter and other.body == emitter.body != ""]
+        if law.tears and law.uses_rest_state and others:
+            # bonds do not tell what joins particles of two emitters
+            raise SceneError(
+                f'tear_stretch with reference "rest" is not possible in body "{emitter.body}", which Emitter "{others[0].name}" shares',
+                'use another body name, reference "current", or tear_stretch 0',
+                subject=f'Emitter "{emitter.name}"',
+            )
 
 
 def _has_rest_state(scene: Scene, emitter: Emitter) -> bool:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .blocks import BLOCK, NODE, Grid
-from .fields import Fields
 from .grid import update_grid
 from .layout import PIECE_COUNT, Ints
 from .particle_store import NewParticles, ParticleStore, aligned
+from .parts import Parts
 from .rest_nodes import accelerate_nodes, change_nodes, find_change, move_nodes, push_nodes, sum_change
 from .rest_passes import REST_ROW_COUNT, send_change, send_motion, show_strain, take_change, take_motion
 from .rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT, VOLUME
@@ -30,6 +30,8 @@ from .table import LANE_ROW
 Floats = NDArray[np.float64]
 # the greatest factor on changes of velocity; usually, it is between two and three
 MOST_LENGTHENED = 8.0
+# the strength that is left to particles that have lost a bond: without any, nodes that hold nothing else would drift away
+WEAK = 0.05
 # the velocity among a node's four numbers; the last is its mass
 _VECTOR = slice(0, 3)
 
@@ -42,25 +44,30 @@ class RestPlaces:
         id: (n,).
         key: (n,) keys of their blocks.
         position: (3, n) relative to these [cells].
+        part: (n,) the parts that they belong to.
     """
 
     id: NDArray[np.int32]
     key: Ints
     position: NDArray[Any]
+    part: Ints
 
     @classmethod
     def empty(cls, dtype: Any) -> "RestPlaces":
-        return cls(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros((3, 0), dtype))
+        return cls(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros((3, 0), dtype), np.zeros(0, np.int64))
 
-    def joined(self, new: NewParticles) -> "RestPlaces":
-        """These places, and those where new particles are emitted."""
+    def joined(self, new: NewParticles, part: Ints) -> "RestPlaces":
+        """These places, and those where new particles are emitted, with their parts (n,)."""
         position = new.table[POSITION : POSITION + 3]
         return RestPlaces(
-            np.concatenate([self.id, new.ids]), np.concatenate([self.key, new.keys]), np.concatenate([self.position, position], axis=1)
+            np.concatenate([self.id, new.ids]),
+            np.concatenate([self.key, new.keys]),
+            np.concatenate([self.position, position], axis=1),
+            np.concatenate([self.part, part]),
         )
 
     def taken(self, chosen: NDArray[np.bool_]) -> "RestPlaces":
-        return RestPlaces(self.id[chosen], self.key[chosen], np.ascontiguousarray(self.position[:, chosen]))
+        return RestPlaces(self.id[chosen], self.key[chosen], np.ascontiguousarray(self.position[:, chosen]), self.part[chosen])
 
 
 class RestGrid:
@@ -74,6 +81,7 @@ class RestGrid:
     Attributes:
         store: the particles in the rest state.
         places: where they are.
+        parts: the parts that they are torn into.
         displacement: (node blocks, block nodes, 3) of the rest nodes [m].
         velocity: likewise [m/s].
         mass: (node blocks, block nodes) [kg].
@@ -88,6 +96,7 @@ class RestGrid:
         self._affine = scheme._replace(affine=1.0, flip_ratio=0.0)
         self._spacing = spacing
         self.places = RestPlaces.empty(world.dtype)
+        self.parts = Parts(world.fields)
         self.store = self._empty_store()
         self.is_near = self._is_near = np.zeros(0, np.bool_)
         self._slots, self._change = np.zeros(0, np.int64), np.zeros((0, 0), world.dtype)
@@ -95,13 +104,10 @@ class RestGrid:
         self._lay_out()
         self._saved = self.displacement, self.velocity
 
-    @property
-    def fields(self) -> Fields:
-        return self._world.fields
-
     def _empty_store(self) -> ParticleStore:
         world = self._world
-        return ParticleStore(world.instance_count, world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=world.fields)
+        fields = self.parts.fields
+        return ParticleStore(len(self.parts.instances), world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=fields)
 
     def _lay_out(self) -> None:
         """Make the arrays of the nodes of the store."""
@@ -112,12 +118,18 @@ class RestGrid:
         self._origins = np.zeros((count, 3))
         self._motions = np.zeros(LANE_ROW * len(self.store.ids), self._world.dtype)
         self._is_near = np.ones(len(self.store.layout.keys), np.bool_)
-        self._is_there = [
-            bool(np.diff(self.store.layout.first).reshape(-1, self._world.instance_count)[:, its].any()) for its in self.fields
-        ]
+        counts = np.diff(self.store.layout.first).reshape(-1, self.store.instance_count)
+        self._is_there = [bool(counts[:, its].any()) for its in self.parts.fields]
+        self._fields = sorted({int(field) for field, is_there in zip(self.parts.field, self._is_there, strict=True) if is_there})
 
-    def build(self, places: RestPlaces) -> None:
-        """Sort particles of the world into a new store. Nodes keep their displacement and velocity; new ones move with their particles."""
+    def build(self, places: RestPlaces, parts: Parts, sources: Ints) -> None:
+        """Sort particles of the world into a new store. Nodes keep their displacement and velocity; new ones move with their particles.
+
+        Args:
+            places: of the particles.
+            parts: the parts, at least those that there are now.
+            sources: the part now whose nodes each of these takes over, (parts,).
+        """
         world, old = self._world, self.store.layout
         before = self.displacement, self.velocity
         slot_of = np.full(int(places.id.max(initial=-1)) + 1, -1)
@@ -132,20 +144,25 @@ class RestGrid:
             table[rows] = world.table[rows, slots]
         table[POSITION : POSITION + 3] = places.position
         table[[DEFORMATION, DEFORMATION + 4, DEFORMATION + 8]] = 1.0
+        self.parts = parts
         self.store = self._empty_store()
-        self.store.sort(NewParticles(table, places.key, places.id, run % world.instance_count))
+        self.store.sort(NewParticles(table, places.key, places.id, parts.instance_of(places.part, run % world.instance_count)))
         self._lay_out()
         sums = self._scattered()
         self.mass[:] = sums[..., 3]
         self.velocity[:] = sums[..., _VECTOR]
-        new, kept = self._found(old.node_fields, old.node_keys[old.origins])
+        new, kept = self._found(old.node_fields, old.node_keys[old.origins], sources)
         self.displacement[new], self.velocity[new] = before[0][kept], before[1][kept]
 
-    def _found(self, fields: Ints, keys: Ints) -> tuple[Ints, Ints]:
-        """The numbers of the node blocks whose fields and keys are among the given ones (n,), and their places among these."""
+    def _found(self, fields: Ints, keys: Ints, sources: Ints) -> tuple[Ints, Ints]:
+        """The numbers of the node blocks whose fields and keys are among the given ones (n,), and their places among these.
+
+        Args:
+            sources: the field whose nodes each part takes over, (parts,).
+        """
         number_of = {each: number for number, each in enumerate(zip(fields.tolist(), keys.tolist(), strict=True))}
         layout = self.store.layout
-        own = zip(layout.node_fields.tolist(), layout.node_keys[layout.origins].tolist(), strict=True)
+        own = zip(sources[layout.node_fields].tolist(), layout.node_keys[layout.origins].tolist(), strict=True)
         pairs = [(number, number_of[each]) for number, each in enumerate(own) if each in number_of]
         found = np.array(pairs, np.int64).reshape(-1, 2)
         return found[:, 0], found[:, 1]
@@ -168,18 +185,18 @@ class RestGrid:
         blocks = np.repeat(np.arange(len(layout.keys)), np.diff(layout.first[:: world.instance_count]))
         rest = self.store.layout
         rest_run = np.searchsorted(rest.first, self.slots, side="right") - 1
-        rest_block, instance = np.divmod(np.maximum(rest_run, 0), world.instance_count)
+        rest_block, instance = np.divmod(np.maximum(rest_run, 0), self.store.instance_count)
         self._offsets = np.zeros((len(ids), 3))
         self._slots = its = np.flatnonzero(self.slots >= 0)
         apart = rest.coordinates[rest_block[its]] - layout.coordinates[blocks[its]]
-        self._offsets[its] = BLOCK * apart + self._origin_of_field[np.array(world.field_of_instance)[instance[its]]]
+        self._offsets[its] = BLOCK * apart + self._origin_of_field[np.array(self.store.field_of_instance)[instance[its]]]
         self.see(np.ones(len(layout.keys), np.bool_))
 
     def _place_origins(self) -> None:
         """Choose a displacement for each field relative to which others are stored, so that single precision suffices [cells]."""
         layout = self.store.layout
-        self._origin_of_field = np.zeros((len(self.fields), 3))
-        for field in range(len(self.fields)):
+        self._origin_of_field = np.zeros((len(self.parts), 3))
+        for field in range(len(self.parts)):
             its = np.flatnonzero(layout.node_fields == field)
             if self._is_there[field] and len(its):
                 heaviest = int(self.mass[its].argmax())
@@ -222,7 +239,7 @@ class RestGrid:
         self._change_parcels = np.zeros(LANE_ROW * (len(self.slots) + 1), self._world.dtype)
         self._parcels = np.full(len(self.store.ids), len(self.slots))
         self._parcels[near] = self._world_slots[near]
-        block_of = np.repeat(np.arange(len(rest.keys)), np.diff(rest.first[:: self._world.instance_count]))
+        block_of = np.repeat(np.arange(len(rest.keys)), np.diff(rest.first[:: self.store.instance_count]))
         self._is_near = np.zeros(len(rest.keys), np.bool_)
         self._is_near[block_of[near]] = True
 
@@ -233,8 +250,15 @@ class RestGrid:
         update_grid(store.arenas, store.layout.node_arenas, store.nodes, store.node_rows, nothing, store.node_speeds)
         return store.nodes.reshape(len(store.nodes), -1, NODE)[: store.layout.node_count]
 
+    def weaken(self, is_loose: NDArray[np.bool_]) -> None:
+        """Set which particles (ids,) have lost bonds, and so most of their strength."""
+        ids = self.store.ids[: self.store.layout.slot_count]
+        its = np.flatnonzero(self._world_slots >= 0)
+        volume = self._world.table[VOLUME, self._world_slots[its]]
+        self.store.table[VOLUME, its] = np.where(is_loose[ids[its]], WEAK * volume, volume)
+
     def strain_grid(self, field: int) -> Grid:
-        """The nodes of a field for `strain_particles`: displacements and velocities."""
+        """The nodes of a part for `strain_particles`: displacements and velocities."""
         return self.store.grid(self._spacing, field)._replace(nodes=self._moved, nodes_before=self._motion)
 
     def show_nodes(self) -> None:
@@ -285,10 +309,9 @@ class RestGrid:
         world, store = self._world, self.store
         find_change(world.nodes, self._change, self._sums)
         wanted = float(self._sums.sum())
-        for field, is_there in enumerate(self._is_there):
-            if is_there:
-                grid = world.grid(self._spacing, field)._replace(nodes=self._change)
-                send_change(self._scheme, world.particles, grid, self.is_near, world.scratch, self._change_parcels)
+        for field in self._fields:
+            grid = world.grid(self._spacing, field)._replace(nodes=self._change)
+            send_change(self._scheme, world.particles, grid, self.is_near, world.scratch, self._change_parcels)
         self._change_parcels.reshape(-1, LANE_ROW)[slots, _VECTOR] += pulled.T
         take_change(store.particles, self._is_near, self._parcels, world.scratch, self._change_parcels)
         self._scattered()
@@ -318,6 +341,8 @@ class RestGrid:
             "body_id": self.places.id,
             "body_key": self.places.key,
             "body_position": self.places.position,
+            "body_part": self.places.part,
+            "body_field_of_part": self.parts.field,
             "body_node_field": layout.node_fields,
             "body_node_key": layout.node_keys[layout.origins],
             "body_node_displacement": self.displacement.copy(),
@@ -326,9 +351,11 @@ class RestGrid:
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
         """Restore what `snapshot` returned, with the same particles in the world. Returns whether all nodes were in it."""
-        names = ("body_id", "body_key", "body_position")
-        self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)))
-        new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"])
+        names = ("body_id", "body_key", "body_position", "body_part")
+        parts = Parts(self._world.fields, arrays["body_field_of_part"])
+        every = np.arange(len(parts))
+        self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)), parts, every)
+        new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"], every)
         self.displacement[new] = arrays["body_node_displacement"][kept]
         self.velocity[new] = arrays["body_node_velocity"][kept]
         return len(new) == self.store.layout.node_count
