@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.everyday.cases import bodies, breaking, floating, holding, pressure, rigid, rubber, volume
+from tests.everyday.cases import bodies, breaking, floating, holding, overflow, pressure, rigid, rubber, volume
 from tests.everyday.cases.setting import OFFSETS
 from tests.verification.cases import (
     bar,
@@ -188,6 +188,9 @@ def held() -> Iterator[Row]:
     for law in ("water", "sand"):
         shares = at_offsets(lambda offset: holding.leak_through("sheet", offset=offset, law=law))  # noqa: B023 - used here
         yield Row(f"A sheet under {law}", "all stays", "0", "0", shares, (0.0, 0.0), "{:.2%}")
+    shares = at_offsets(lambda offset: overflow.overflow("glass", offset=offset, wall=1.0).hanging)
+    what = "Water that ran over the rim of a glass, walls of 1 cell: what hangs outside"
+    yield Row(what, "it falls", "0", "0.5%", shares, (0.0, 0.005), "{:.2%}")
 
 
 def touching() -> Iterator[Row]:

@@ -23,7 +23,7 @@ from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joi
 from .pairs import SINK
 from .sides import walls_of
 from .surface import DEEP, LevelSets, find_surface
-from .thin_walls import Sides, recalled, sides_of, turn_nodes
+from .thin_walls import CUBIC_REACH, QUADRATIC_REACH, SUNKEN, Sides, recalled, sides_of, turn_nodes
 from .union import join_solids
 
 # material is expelled this many times faster than needed to leave in time
@@ -54,6 +54,7 @@ class ObstacleGroup:
         self._spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
+        self._reach = (SUNKEN + (CUBIC_REACH if self._is_cubic else QUADRATIC_REACH)) * self._spacing
         self._filling = filling
         self._fluid_fields = fluid_fields
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
@@ -140,7 +141,7 @@ class ObstacleGroup:
             now = self._sides = sides_of(level_sets, around, store, self._is_half_space)
         if now.has_back.any():
             distance, normal = level_sets.distance.copy(), level_sets.normal.copy()
-            turn_nodes(level_sets, around, now.has_front, now.has_back, distance, normal, held)
+            turn_nodes(level_sets, around, self._reach, now.has_front, now.has_back, distance, normal, held)
             self._level_sets = level_sets._replace(distance=distance, normal=normal)
         return held
 

@@ -4,8 +4,8 @@ A particle's spline reaches through a wall that is thinner than the spline is wi
 other side, then has mass from particles that the wall should hold back, and its nearest surface is not the one that holds them. Therefore
 each node near a thin part of a collider is marked by the particles that reach it: those in front of its nearest surface, and those behind
 it with a surface in between that faces the opposite way. For a node reached only from behind, distance and normal are replaced by those
-from the surface on the particles' side, because for these it lies inside the wall. A node reached from both sides moves with the wall
-along the normal.
+from the surface on the particles' side, because for these it lies inside the wall. A node that particles on both sides touch moves with
+the wall along the normal.
 """
 
 from dataclasses import dataclass
@@ -23,6 +23,8 @@ from .surface import LevelSets
 from .thinness import OPPOSITE, nodes_near_thin, surface_behind
 
 HELD, STUCK = 1, 2
+# how far the splines of particles reach, and how far particles may have sunk into a thin wall [cells]
+QUADRATIC_REACH, CUBIC_REACH, SUNKEN = 1.5, 2.0, 0.5
 # reach of a particle's spline until the next sort, see `farthest_drift` [cells]
 PARTICLE_REACH = 2.5
 # distance that a surface moves before the sides of its nodes are marked again [cells]
@@ -137,17 +139,18 @@ def recall_sides(tickets, level_sets, before, front_before, back_before, has_fro
 
 
 @parallel_kernel
-def turn_nodes(tickets, level_sets, neighbors, has_front, has_back, distance, normal, held):
+def turn_nodes(tickets, level_sets, neighbors, reach, has_front, has_back, distance, normal, held):
     """Give nodes that particles reach only from behind the distance and normal from the surface on the particles' side.
 
-    Where no such surface is found, as beyond an edge, a node is held in all directions.
+    Where no such surface is found, a node inside is held in all directions, and one outside, beyond an edge, is left alone.
 
     Args:
         level_sets: see `LevelSets`.
         neighbors: (node blocks, 27 or 9) node blocks around those of the rows, -1 where there is none.
+        reach: the depth [m] below the surface on one side down to which particles there touch nodes; deeper ones belong to the other side.
         has_front, has_back: see `Marks`.
         distance, normal: as in `level_sets`, for all nodes; changed.
-        held: (rows, block nodes) result: HELD at nodes with particles on both sides, STUCK at those held in all directions; 0 before.
+        held: (rows, block nodes) result: HELD at nodes that particles on both sides touch, STUCK at those held in all directions; 0 before.
     """
     for row in shared(tickets[0], level_sets.owners.size, 4):
         block, owner = level_sets.blocks[row], level_sets.owners[row]
@@ -158,15 +161,18 @@ def turn_nodes(tickets, level_sets, neighbors, has_front, has_back, distance, no
             if not has_back[row, place]:
                 continue
             depth, other, at = surface_behind(row, place, around, row_of_block, level_sets)
+            if other < 0 and distance[row, place] > 0.0:
+                continue
             if other < 0:
                 held[row, place] = STUCK
                 if not has_front[row, place]:
                     # the depth in a wall one cell thick, so that particles that sank in are pushed back
-                    distance[row, place] = -level_sets.spacing - max(distance[row, place], 0.0)
+                    distance[row, place] = -level_sets.spacing
                     normal[row, place] = 0.0
                 continue
             if has_front[row, place]:
-                held[row, place] = HELD
+                if depth < reach:
+                    held[row, place] = HELD
                 continue
             nx, ny, nz = level_sets.normal[other, at]
             distance[row, place] = -depth

@@ -79,7 +79,7 @@ KERNELS = {
         "contact.thinness.spread_thin": "level_sets int2 int bool2 bool2",
         "contact.thin_walls.mark_sides": "particles int1 int2 level_sets marks",
         "contact.thin_walls.recall_sides": "level_sets level_sets bool2 bool2 bool2 bool2 float1",
-        "contact.thin_walls.turn_nodes": "level_sets int2 bool2 bool2 float2 float3 mark2",
+        "contact.thin_walls.turn_nodes": "level_sets int2 float bool2 bool2 float2 float3 mark2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
         "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
         "contact.deep_nodes.place_deep_nodes": "int1 mark2 level_sets deep",

@@ -1,0 +1,35 @@
+"""Water that runs over the rim of a thin vessel runs down its outside and falls off."""
+
+import pytest
+
+from .cases.overflow import Overflow, held_wherever_reached, overflow
+from .cases.setting import OFFSETS, TESTED_OFFSET
+
+# the share of what ran over that may hang: on a sheet, particles on both sides share more nodes
+HANGING = {"glass": 0.005, "bowl": 0.02}
+
+
+def falls_off(kind: str, found: Overflow) -> bool:
+    return found.ran_over > 1000 and found.hanging < HANGING[kind] and found.leaked < 0.005 * found.ran_over
+
+
+@pytest.mark.parametrize("wall", [1.0, 2.0])
+def test_water_runs_down_the_outside_of_a_glass(wall: float) -> None:
+    assert falls_off("glass", overflow("glass", offset=TESTED_OFFSET, wall=wall))
+
+
+@pytest.mark.slow
+def test_water_runs_down_the_outside_of_a_bowl_that_is_a_sheet() -> None:
+    assert falls_off("bowl", overflow("bowl", offset=TESTED_OFFSET))
+
+
+@pytest.mark.parametrize(("kind", "wall"), [("glass", 1.0), ("glass", 2.0), ("bowl", 0.0)])
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_in_two_dimensions_too(kind: str, wall: float, offset: float) -> None:
+    assert falls_off(kind, overflow(kind, offset=offset, wall=wall, dimension=2))
+
+
+def test_water_hangs_where_particles_hold_nodes_beyond_the_wall() -> None:
+    """Negative control."""
+    found = held_wherever_reached("glass", offset=TESTED_OFFSET, wall=1.0)
+    assert found.hanging > 0.04
