@@ -158,10 +158,10 @@ class VolumeSettings:
         "(single particles 0.05, edges 0.35, flat surfaces 0.6)",
     )
     voxel_size: float | None = parameter(
-        None, unit="m", above=0.0, example=0.01, help="Edge of a voxel; halving it takes up to eight times the disk space (half a cell)"
+        None, unit="m", above=0.0, example=0.01, help="Edge of a voxel; halving it takes up to eight times the disk space (a cell)"
     )
     radius: float | None = parameter(
-        None, unit="m", above=0.0, example=0.02, help="Distance over which a particle is spread, one to four voxels (a cell)"
+        None, unit="m", above=0.0, example=0.02, help="Distance over which a particle is spread, one to four voxels (two cells)"
     )
     velocity: bool = parameter(True, help="Store the velocity too, for motion blur")
 

@@ -34,6 +34,8 @@ from .voxels import LARGEST_RADIUS, Floats, Voxels
 _SAMPLES = 3
 # Bytes of a leaf's place and mask, twice, and of a voxel's number or vector in it.
 _BYTES_PER_LEAF, _BYTES_PER_NUMBER = 90.0, 1.8
+# The radius of a particle [cells]: at half of this, single particles show in loose material, whose particles are a cell apart.
+_USUAL_RADIUS = 2.0
 # Particles are powder to the full below this part of the largest fullness.
 _FULL_POWDER = 0.5
 # Half-precision numbers below this are zero.
@@ -136,9 +138,9 @@ def looseness(position: Floats, volume: Floats, cell: float, max_fullness: float
 
 def sizes_of(settings: VolumeSettings, cell: float) -> tuple[float, float]:
     """The size of a voxel and the radius of a particle [m]. Raises SceneError if they do not fit together."""
-    voxel = 0.5 * cell if settings.voxel_size is None else settings.voxel_size
+    voxel = cell if settings.voxel_size is None else settings.voxel_size
     least, largest = voxel, LARGEST_RADIUS * voxel
-    radius = min(max(cell, least), largest) if settings.radius is None else settings.radius
+    radius = min(max(_USUAL_RADIUS * cell, least), largest) if settings.radius is None else settings.radius
     if not least <= radius <= largest:
         raise SceneError(
             f"radius {radius:g} m is not between one and {LARGEST_RADIUS:g} voxels of {voxel:g} m",

@@ -89,7 +89,7 @@ def test_chunks_stay_clear_and_powder_does_not(tmp_path: Path, capsys: pytest.Ca
     assert (density.values * powder).sum(dtype=np.float64) * density.voxel**3 == pytest.approx(100 * whole, rel=0.15)
     # nothing but a little at edges and corners
     assert (density.values * ~powder).sum(dtype=np.float64) * density.voxel**3 < 0.01 * size**3 * whole
-    inside = (np.abs(positions_of(density)) < 0.3 * size * SPACING).all(axis=-1)
+    inside = (np.abs(positions_of(density)) < 0.2 * size * SPACING).all(axis=-1)
     assert (density.values[inside] == 0.0).all()
     assert derive(capsys, tmp_path, EVERYTHING)[0] == 0
     assert mass_of(grids(tmp_path)["density"]) == pytest.approx((100 + size**3) * whole, rel=1e-3)
@@ -189,10 +189,10 @@ def test_the_hash_is_that_of_what_decides() -> None:
 
 
 def test_sizes_follow_from_the_cell_or_the_voxel() -> None:
-    assert sizes_of(VolumeSettings(), 0.1) == (0.05, 0.1)
+    assert sizes_of(VolumeSettings(), 0.1) == (0.1, 0.2)
     assert sizes_of(VolumeSettings(voxel_size=0.01), 0.1) == (0.01, 0.04)
     assert sizes_of(VolumeSettings(voxel_size=0.5), 0.1) == (0.5, 0.5)
-    assert sizes_of(VolumeSettings(radius=0.06), 0.1) == (0.05, 0.06)
+    assert sizes_of(VolumeSettings(radius=0.13), 0.1) == (0.1, 0.13)
 
 
 def test_deleting_removes_volumes_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -224,7 +224,7 @@ def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.Capture
     ("options", "words"),
     [
         (("--emitters", "haep"), r'Volume: there is no emitter "haep" \(did you mean "heap"\?\); use some of left, right, heap\.'),
-        (("--radius", "0.01"), r"Volume: radius 0\.01 m is not between one and 4 voxels of 0\.05 m; use 0\.05 to 0\.2 m, or another"),
+        (("--radius", "0.01"), r"Volume: radius 0\.01 m is not between one and 4 voxels of 0\.1 m; use 0\.1 to 0\.4 m, or another"),
         (("--voxel-size", "0"), r"Volume: voxel_size 0 m is not allowed; use a finite number above 0 m\."),
         (("--max-fullness", "3"), r"Volume: max_fullness 3 is not allowed"),
         (("--quality", "draft"), r"--quality is a setting of surfaces; leave it out to make volumes\."),
