@@ -15,7 +15,7 @@ Integers = NDArray[np.int64]
 # The largest radius [voxels], with which a point reaches at most two leaves along each axis.
 LARGEST_RADIUS = 4.0
 # Leaves of a frame, of which each takes 2 kB for a number and 6 kB for a vector; more are refused.
-_MOST_LEAVES = 500_000
+_MOST_LEAVES = 200_000
 # Pairs of a point and a voxel that are in memory at once.
 _PIECE = 1 << 20
 _BITS = FARTHEST.bit_length()
