@@ -122,7 +122,7 @@ class Simulation:
         self._compile()
         self._report("preparing", 0.0, 0.0)
         self._stepper = Stepper(scene, self.instances, self.store)
-        self.seconds = self._stepper.seconds
+        self.seconds = self._stepper.clock.seconds
         self._outflows = Outflows(scene)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._is_resumed = snapshot is not None
@@ -212,7 +212,7 @@ class Simulation:
 
     def _arrive(self) -> Frame:
         """Emit the particles that are due at the current moment, sort, and return the frame."""
-        self._stepper.start_clock()
+        self._stepper.clock.start()
         self._sort(self._emitted(self._moment.number, self._moment.share))
         self._stepper.weigh()
         frame = make_frame(
@@ -227,7 +227,7 @@ class Simulation:
             poses=self._stepper.rigid.poses(),
             bonds=self._stepper.tearing.shown,
         )
-        self._stepper.spent("output")
+        self._stepper.clock.spent("output")
         return frame
 
     def _emitted(self, frame: int, fraction: float) -> NewParticles | None:
@@ -277,7 +277,7 @@ class Simulation:
         assert self._stepper.planned is None, "the table holds no velocities while a substep is planned"
         self._deleted += self._outflows.sort(self.store, new, self._limits, self._stepper.moment)
         self._stepper.begin()
-        self._stepper.spent("sort")
+        self._stepper.clock.spent("sort")
 
     def _advance(self) -> None:
         """Advance to the next frame or subframe, emitting particles that are due before it."""
@@ -308,7 +308,7 @@ class Simulation:
         sorted_at, sorted_speeds, dt = done, control.speeds, 0.0
         while done < end or stepper.may_have_strayed:
             began = time.perf_counter()
-            stepper.start_clock()
+            stepper.clock.start()
             moment = start + done / frame_time
             control.drive = stepper.move_to(moment)
             trouble, before = None, done
@@ -336,7 +336,7 @@ class Simulation:
         stepper, control = self._stepper, self.control
         obstacle_speed = stepper.move_obstacles(moment)
         stepper.explained_speed = control.explained_speed(max(obstacle_speed, stepper.pins.spring_speed))
-        stepper.spent("contact")
+        stepper.clock.spent("contact")
         dt = stepper.planned or control.step(end - done, obstacle_speed, self._coming)
         after = end if dt >= end - done else done + dt
         # the next substep is chosen from the current speeds, which change by less than the safety margin of the limits

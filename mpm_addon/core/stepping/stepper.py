@@ -6,22 +6,18 @@ are scattered later.
 """
 
 import math
-import time
-from collections import defaultdict
 
 import numpy as np
 
 from ..contact.body_contact import BodyContact
 from ..contact.coupling import RigidBodies
-from ..contact.coverage import Cover
 from ..contact.obstacles import ObstacleGroup, obstacles_of
 from ..emission.pins import Pins
 from ..failure import Kind, Trouble
 from ..scene.description import Scene
 from ..transfer.advance import EXTREME_COUNT, Pass, advance_particles
-from ..transfer.blocks import BLOCK, NODE
+from ..transfer.blocks import BLOCK
 from ..transfer.extent import LEAST_WAY
-from ..transfer.fullness import MixedNodes
 from ..transfer.grid import fastest_nodes, update_grid
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import ParticleStore
@@ -30,7 +26,9 @@ from ..transfer.scatter import particles_to_grid
 from ..transfer.scheme import farthest_drift, scheme_of
 from .influences import Director
 from .material_instances import MaterialInstance
+from .phase_clock import PhaseClock
 from .rest_bodies import RestBodies
+from .space_filling import SpaceFilling
 from .tearing import Tearing
 from .time_step import Drive, Speeds
 
@@ -54,16 +52,15 @@ class Stepper:
         explained_speed: the greatest plausible speed [m/s]; anything faster is unstable.
         stiffest: the material with the greatest wave speed.
         planned: the substep [s] that the particles are already scattered for, or None.
-        seconds: time spent so far on "sort", "grid", "contact" and "particles".
+        clock: the time spent so far on "sort", "grid", "contact" and "particles".
     """
 
     def __init__(self, scene: Scene, instances: list[MaterialInstance], store: ParticleStore) -> None:
         solver = scene.solver
-        self._mixed = MixedNodes([instance.law for instance in instances], solver.grid_spacing**solver.dimension)
-        self._cover, self._is_covered = Cover(), False
+        self._space = SpaceFilling([instance.law for instance in instances], solver.grid_spacing**solver.dimension)
         fluid_fields = np.array([all(instances[number].is_fluid for number in its) for its in store.fields])
-        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._mixed.full_mass, fluid_fields)
-        self.rigid = RigidBodies(scene, self.obstacles, self._mixed.full_mass, fluid_fields)
+        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._space.full_mass, fluid_fields)
+        self.rigid = RigidBodies(scene, self.obstacles, self._space.full_mass, fluid_fields)
         self.spacing = solver.grid_spacing
         self._instances = instances
         self._store = store
@@ -87,8 +84,7 @@ class Stepper:
         self.stiffest = ""
         self.explained_speed = math.inf
         self.planned: float | None = None
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-        self._clock = 0.0
+        self.clock = PhaseClock()
         self._drift = self._way = 0.0
         self._is_waiting = np.zeros(0, np.bool_)
         self._is_near = self._is_waiting
@@ -105,15 +101,6 @@ class Stepper:
         """Whether particles may have left the neighbors of their block, so that they cannot be sorted."""
         return self.planned is None and self._drift > BLOCK
 
-    def start_clock(self) -> None:
-        self._clock = time.perf_counter()
-
-    def spent(self, phase: str) -> None:
-        """Add the time since the last call, or since `start_clock`, to a phase."""
-        now = time.perf_counter()
-        self.seconds[phase] += now - self._clock
-        self._clock = now
-
     def begin(self) -> None:
         """Start from the store's particles right after a sort."""
         self.planned = None
@@ -126,13 +113,10 @@ class Stepper:
             if not obstacle.is_moving:
                 obstacle.find_surfaces(self._store)
         self._director.survey()
-        self._mixed.find(self._store.layout)
+        self._space.begin(self._store)
         self._body_contact.find(self._store.layout)
-        self._is_covered = False
-        if self._mixed.full_mass > 0.0:
-            self._cover.reserve(self._store.nodes.size // NODE)
-            if not self.rigid.groups and not any(obstacle.is_moving for obstacle in self.obstacles):
-                self._find_cover()
+        if self._space.full_mass > 0.0 and not self.rigid.groups and not any(obstacle.is_moving for obstacle in self.obstacles):
+            self._space.find_cover(self.obstacles)
         self.pins.find(self._store, self.moment)
         self.rest.begin(self.obstacles, self.moment, self.tearing.known, is_driven=self._is_driven)
         self.tearing.begin()
@@ -173,7 +157,7 @@ class Stepper:
             if obstacle.is_moving:
                 obstacle.move_to(frame)
                 obstacle.find_surfaces(self._store)
-                self._is_covered = False
+                self._space.uncover()
                 fastest = max(fastest, obstacle.speed(self._store))
         return fastest
 
@@ -191,12 +175,12 @@ class Stepper:
         self.rest.push(dt)
         self._pull(dt)
         self._move_grid(dt)
-        self.spent("grid")
+        self.clock.spent("grid")
         self._meet_obstacles(dt)
         self.pins.fix_nodes(self._store)
         self._director.limit_nodes()
         fastest = self._fastest_node()
-        self.spent("contact")
+        self.clock.spent("contact")
         if not math.isfinite(fastest):
             return self._not_finite()
         # bounds the displacement of particles that the pass scatters, which excludes pinned ones
@@ -221,7 +205,7 @@ class Stepper:
             return trouble
         self.tearing.step(dt, self._time.seconds_at(self.moment) + dt, self.speeds.gradient)
         self._is_waiting[:] = True if self.planned is None else self._is_near
-        self.spent("particles")
+        self.clock.spent("particles")
         return None if stopped is None else Trouble(Kind.NOT_FINITE, stopped)
 
     def _pull(self, dt: float) -> None:
@@ -254,7 +238,7 @@ class Stepper:
             self._scatter(0.0)
             update_grid(store.arenas, layout.node_arenas, store.nodes_before, store.node_rows_before, 0.0 * gravity, store.node_speeds)
         self._scatter(dt)
-        self.spent("particles")
+        self.clock.spent("particles")
         update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, dt * gravity, store.node_speeds)
         self.rest.note_nodes()
         self._director.push(dt)
@@ -290,18 +274,7 @@ class Stepper:
         # a second round, so that contact holds with all obstacles at a node in a corner
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
-        self._fill()
-
-    def _fill(self) -> None:
-        """Correct the masses at the nodes so that particles gather the fullness of space; see `transfer.fullness`."""
-        self._mixed.count_volumes(self._store)
-        if not self._is_covered:
-            self._find_cover()
-        self._cover.fill(self._store, self._mixed.full_mass)
-
-    def _find_cover(self) -> None:
-        self._cover.find([group.cover for group in self.obstacles + self.rigid.groups])
-        self._is_covered = True
+        self._space.fill(self._store, self.obstacles + self.rigid.groups)
 
     def _push_particles(self, dt: float) -> None:
         """Push particles out of the obstacles; several may push a particle one after another."""
@@ -349,7 +322,7 @@ class Stepper:
         """Advance one material instance by dt, and scatter it for the next substep if there is one."""
         store = self._store
         grid = store.grid(self.spacing, store.field_of_instance[number])
-        task = Pass(number, dt, next_dt or 0.0, self._way, next_dt is not None, self._is_near, self._mixed.full_mass)
+        task = Pass(number, dt, next_dt or 0.0, self._way, next_dt is not None, self._is_near, self._space.full_mass)
         advance_particles(instance.constants, self.scheme, store.particles, grid, task, store.scratch, store.arenas, self._extremes)
 
     def gather(self) -> None:
