@@ -36,11 +36,12 @@ def enable() -> None:
 
 
 def render(folder: str, frames: Iterable[int]) -> None:
-    """Render frames of the open file as NUMBER.png in a folder. Raises RuntimeError where a frame shows no particles."""
+    """Render frames of the open file as NUMBER.png in a folder. Raises RuntimeError where a frame shows neither particles nor their mesh."""
     scene: Any = bpy.context.scene
     for frame in frames:
         scene.frame_set(frame)
-        if not any(item.data.vertices for item in scene.objects if item.mpm.cache):
+        shown = [each for item in scene.objects if item.mpm.cache for each in (item, *item.children) if each.type == "MESH"]
+        if not any(each.data.vertices for each in shown):
             raise RuntimeError(f"frame {frame} shows no particles")
         scene.render.filepath = os.path.join(folder, f"{frame:04d}.png")
         bpy.ops.render.render(write_still=True)
