@@ -36,7 +36,7 @@ def enable() -> None:
 
 
 def render(folder: str, frames: Iterable[int]) -> None:
-    """Render frames of the open file as NUMBER.png in a folder. Raises RuntimeError where a frame shows neither particles nor their mesh."""
+    """Render frames of the open file as NUMBER.png in a folder. Raises RuntimeError where a frame shows nothing of them."""
     scene: Any = bpy.context.scene
     for frame in frames:
         scene.frame_set(frame)
