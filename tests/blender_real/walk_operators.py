@@ -160,6 +160,7 @@ def takes_and_running(folder: Path) -> None:
     look_at_particles(folder, scene)
     make_surfaces(scene)
     make_skins()
+    make_volumes(scene)
     hand_on(folder, scene, cache)
     press("bake_free")
     left = (state(), list(cache.rglob("*")))
@@ -216,6 +217,21 @@ def make_skins() -> None:
     press("skin_delete")
     assert display.skin is None and len(item.data.vertices) > 0
     display.viewport, display.render = modes
+
+
+def make_volumes(scene: Any) -> None:
+    (item,) = shown()
+    # jelly has no powder
+    scene.mpm.volume.powder_only = False
+    press("volume_make")
+    volume = item.mpm.volume.object.data
+    assert os.path.getsize(bpy.path.abspath(volume.filepath)) > 0 and len(item.data.vertices) > 0
+    volume.grids.load()
+    assert "density" in volume.grids.keys()  # noqa: SIM118 - a collection of Blender's
+    assert "No volume is being made" in refusal("volume_stop")
+    inside.draw_all()
+    press("volume_delete")
+    assert item.mpm.volume.object is None
 
 
 def hand_on(folder: Path, scene: Any, cache: Path) -> None:

@@ -6,16 +6,18 @@ from .cases.overflow import Overflow, held_wherever_reached, overflow
 from .cases.setting import OFFSETS, TESTED_OFFSET
 
 # the share of what ran over that may hang: on a sheet, particles on both sides share more nodes
-HANGING = {"glass": 0.005, "bowl": 0.02}
+HANGING = {"glass": 0.01, "bowl": 0.02}
 
 
 def falls_off(kind: str, found: Overflow) -> bool:
     return found.ran_over > 1000 and found.hanging < HANGING[kind] and found.leaked < 0.005 * found.ran_over
 
 
-@pytest.mark.parametrize("wall", [1.0, 2.0])
-def test_water_runs_down_the_outside_of_a_glass(wall: float) -> None:
-    assert falls_off("glass", overflow("glass", offset=TESTED_OFFSET, wall=wall))
+# at .5 the middle of a wall of one cell lies on nodes
+@pytest.mark.parametrize(("wall", "offset"), [(1.0, TESTED_OFFSET), (1.0, 0.5), (2.0, TESTED_OFFSET)])
+def test_water_runs_down_the_outside_of_a_glass_and_none_gets_through(wall: float, offset: float) -> None:
+    found = overflow("glass", offset=offset, wall=wall)
+    assert falls_off("glass", found) and found.leaked == 0
 
 
 @pytest.mark.slow

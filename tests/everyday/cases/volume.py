@@ -9,7 +9,7 @@ import numpy as np
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.animation import Animation
 from mpm_addon.core.scene.description import Material
-from mpm_addon.core.stepping import stepper
+from mpm_addon.core.stepping import space_filling
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.fullness import MixedNodes
 from tests import diagnostics
@@ -38,7 +38,7 @@ class Blind(MixedNodes):
 @lru_cache
 def poured_blind(*, offset: float = 0.0, times: tuple[float, ...] = (4.0,)) -> list[Pool]:
     """The same for water whose J follows its velocity alone: the negative control."""
-    with mock.patch.object(stepper, "MixedNodes", Blind):
+    with mock.patch.object(space_filling, "MixedNodes", Blind):
         return pools(everyday_scene("poured", offset=offset), times)
 
 
