@@ -15,12 +15,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import mpm_addon
 from mpm_addon.blender import display
+from mpm_addon.blender.baking import derived_processes
 from mpm_addon.blender.baking.shown_caches import looks_of, show_cache
 from mpm_addon.blender.building.solids import Point, Solid, ball
 from mpm_addon.blender.building.stages import Lamp, Stage, Studio
 from mpm_addon.core.geometry.shapes import Mesh
 from mpm_addon.core.scene.description import Scene
 from mpm_addon.storage import open_cache, read_scene
+from mpm_addon.storage.finishes import finish_of
 from mpm_addon.storage.presets import material_preset
 from mpm_addon.storage.take import SCENE
 
@@ -55,6 +57,9 @@ def main() -> None:
     context.scene.frame_set(frames[0])
     baked = read_scene(open_cache(Path(cache)).takes[-1].folder / SCENE)
     {"display": show_display, "portrait": show_portrait, "sheet": show_on_sheet}[kind](item, baked, *rest)
+    if display.is_rendered_as_surface([item]):
+        # as a bake in Blender does
+        derived_processes.make(context.scene, cache=cache)
     extension.render(folder, frames)
     mpm_addon.unregister()
 
@@ -81,7 +86,9 @@ def show_portrait(item: Any, baked: Scene, preset: str) -> None:
     """Show a preset's particles, filling the picture, on a contrasting ground, with the ball that pressed them."""
     color = dress(item, baked, preset)
     stage = Stage(context.scene, context.scene.collection, PORTRAIT)
-    is_bright = float(np.dot(color, (0.21, 0.72, 0.07))) > BRIGHT or material_preset(preset).law.finish.emission > 0.0
+    finish = finish_of(material_preset(preset).law.name, preset)
+    # what is clear shows the ground
+    is_bright = (float(np.dot(color, (0.21, 0.72, 0.07))) > BRIGHT and finish.transmission < 1.0) or finish.emission > 0.0
     stage.ground(DARK_GROUND if is_bright else LIGHT_GROUND, roughness=0.6)
     stage.light((0.0, 0.0, 0.1), 1.0)
     around = np.empty((0, 3))
