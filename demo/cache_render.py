@@ -58,7 +58,8 @@ def main() -> None:
     baked = read_scene(open_cache(Path(cache)).takes[-1].folder / SCENE)
     {"display": show_display, "portrait": show_portrait, "sheet": show_on_sheet}[kind](item, baked, *rest)
     if display.is_rendered_as_surface([item]):
-        # as a bake in Blender does
+        # as a bake in Blender does; the scene does not know that a preset is shown whose texture moves with it
+        context.scene.mpm.surface.attributes = "rest_position"
         derived_processes.make(context.scene, cache=cache)
     extension.render(folder, frames)
     mpm_addon.unregister()

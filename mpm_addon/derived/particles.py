@@ -18,10 +18,11 @@ from ..storage.finishes import finish_of
 from ..storage.take import SCENE
 from .settings import ALL, BY_EMITTER, BY_MATERIAL, SurfaceSettings, follow_problem
 
-EMITTER, MATERIAL = "emitter_index", "material_index"
+EMITTER, MATERIAL, REST_POSITION = "emitter_index", "material_index", "rest_position"
 # Attributes that cannot be averaged, or that every mesh has.
 _NOT_CARRIED = ("position", "id", "rotation")
-_USUAL = ("velocity", "age", EMITTER, MATERIAL)
+# What motion blur, materials and the choices of Color by need.
+_USUAL = ("velocity", "age", "stress", "volume_ratio", EMITTER, MATERIAL)
 # Particles per cell if the frame does not store their size.
 USUAL_PER_CELL = 8
 
@@ -71,6 +72,8 @@ class Plan:
         self.groups = groups_of(self.scene, settings)
         self._spacing = self.scene.solver.grid_spacing / USUAL_PER_CELL ** (1 / 3)
         self._names = settings.attribute_names
+        is_textured = any(finish.bump or finish.crust for finish in (_finish(self.scene, number) for number in self.emitters))
+        self._usual = (*_USUAL, *((REST_POSITION,) if is_textured else ()))
 
     @property
     def emitters(self) -> tuple[int, ...]:
@@ -114,7 +117,7 @@ class Plan:
         """The attributes that the mesh takes. Raises CacheError for a name that the frame lacks."""
         known = [name for name in frame.arrays if name not in _NOT_CARRIED]
         if not self._names:
-            return [name for name in known if name in _USUAL or name not in ATTRIBUTES]
+            return [name for name in known if name in self._usual or name not in ATTRIBUTES]
         for name in self._names:
             if name not in known:
                 raise CacheError(

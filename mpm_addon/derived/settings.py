@@ -13,7 +13,7 @@ TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
 AUTOMATIC, ALL = "automatic", "all"
 
 # Part of the hashes; increase one when the same settings produce different data.
-_VERSION = 1
+_VERSION = 2
 _SKIN_VERSION = 1
 _VOLUME_VERSION = 1
 
@@ -97,7 +97,7 @@ class SurfaceSettings:
     )
     attributes: str = parameter(
         "",
-        help="Attributes for shaders, separated by commas (empty for velocity, age, emitter, material and painted values)",
+        help="Attributes for shaders, separated by commas (empty for those that materials and the choices of Color by use)",
     )
 
     def __post_init__(self) -> None:

@@ -69,13 +69,29 @@ def test_vertices_take_what_the_particles_around_have(tmp_path: Path, capsys: py
     write_cache(tmp_path, arrays(position, emitter, color=painted))
     assert derive(capsys, tmp_path, *DRAFT)[0] == 0
     found = pieces(tmp_path)["water"]
-    assert set(found.arrays) == {"position", "velocity", "age", "material_index", "emitter_index", "color"}
+    assert set(found.arrays) == {"position", "velocity", "age", "stress", "material_index", "emitter_index", "color"}
     np.testing.assert_allclose(found.arrays["velocity"], np.tile([1.0, -2.0, 3.0], (len(found.position), 1)), rtol=1e-3)
     np.testing.assert_allclose(found.arrays["age"], 0.25, rtol=1e-3)
     np.testing.assert_allclose(found.arrays["color"], np.tile([0.1, 0.2, 0.3, 1.0], (len(found.position), 1)), rtol=1e-3)
     far = np.abs(found.position[:, 0]) > 0.1
     np.testing.assert_array_equal(found.arrays["emitter_index"][far], (found.position[far, 0] > 0).astype(int))
     assert set(np.unique(found.arrays["emitter_index"])) == {0, 1}
+
+
+def test_a_material_with_a_texture_takes_its_place_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The crust of lava moves with it, so its vertices know where they were at rest; those of water need not."""
+    position, moved = block(8), np.array([0.5, 0.0, 0.25], np.float32)
+    for material in ("lava", "water"):
+        law = LAWS["viscoplastic" if material == "lava" else "water"]()
+        usual = description((("flow", "water"),))
+        emitters = (replace(usual.emitters[0], material=material),)
+        scene = replace(usual, materials={material: Material(material, law)}, emitters=emitters)
+        write_cache(tmp_path / material, arrays(position + moved, rest_position=position), scene=scene)
+        assert derive(capsys, tmp_path / material, *DRAFT)[0] == 0
+        (piece,) = pieces(tmp_path / material).values()
+        assert ("rest_position" in piece.arrays) == (material == "lava")
+        if material == "lava":
+            np.testing.assert_allclose(piece.arrays["rest_position"] + moved, piece.position, atol=SPACING)
 
 
 def test_attributes_are_chosen_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
