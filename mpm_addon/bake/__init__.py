@@ -21,6 +21,7 @@ from .attempt import Attempt
 from .job import Event, Job, OnEvent
 from .limits import Limits
 from .selection import wanted_frames, wanted_moments
+from .signals import stopping_on_signals
 
 __all__ = ["Event", "OnEvent", "bake", "wanted_frames", "wanted_moments"]
 
@@ -65,7 +66,7 @@ def bake(
     """
     emit, folder = on_event or (lambda _event: None), Path(cache_folder)
     attempt = Attempt(scene_path, emit)
-    with attempt.reported(), attempt.stopped_by_signals() if listener is None else contextlib.nullcontext():
+    with attempt.reported(), stopping_on_signals(attempt.stop) if listener is None else contextlib.nullcontext():
         scene = _with_limits(read_scene(scene_path, variant), size_limit, time_limit)
         if preview is not None:
             scene = _previewed(scene, preview, emit)

@@ -1,8 +1,6 @@
 """One attempt to bake: stops on signals, and ends with one event, whatever happens."""
 
 import contextlib
-import signal
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,22 +50,8 @@ class Attempt:
             job.end(self._ending(error))
             raise
 
-    @contextlib.contextmanager
-    def stopped_by_signals(self) -> Iterator[None]:
-        """Let SIGINT and SIGTERM stop the bake; only possible in the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            for number in before:
-                signal.signal(number, lambda *_: self._stop())
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Ask the bake to stop; before its first substep, interrupts it."""
         if self._job is None or not self._job.is_stepping:
             raise KeyboardInterrupt
         self._job.stop()

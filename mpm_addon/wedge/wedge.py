@@ -1,16 +1,15 @@
 """Bakes the missing variants of a wedge, and keeps its index up to date."""
 
 import contextlib
-import signal
-import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..bake import wanted_frames
+from ..bake.signals import stopping_on_signals
 from ..core.errors import CacheError, Cancelled, MpmError, SceneError
 from ..core.forecast.estimate import estimate
 from ..core.memory import available_memory
@@ -133,7 +132,7 @@ def bake_wedge(
         write_scene(plan.scenes[variant.name], index.folder / SCENES, index.scene_file(variant).name)
     cancel_file = index.folder / CANCEL
     cancel_file.unlink(missing_ok=True)
-    with _touching_on_signals(cancel_file), _cluster(plan, unfinished, jobs, threads, scheduler) as cluster:
+    with stopping_on_signals(cancel_file.touch), _cluster(plan, unfinished, jobs, threads, scheduler) as cluster:
         start = {"scene": index.scene, "output": str(index.folder), "total": len(plan.variants), "jobs": cluster.jobs}
         tell({"event": "start", **start, "done": len(plan.variants) - len(unfinished)})
         _Run(plan, cluster, tell).bake(unfinished)
@@ -246,19 +245,3 @@ def failures(variants: Sequence[Variant]) -> list[MpmError]:
     if failed:
         errors.append(MpmError(f"{len(failed)} of {len(variants)} variants failed", "run it again to retry them"))
     return errors
-
-
-@contextlib.contextmanager
-def _touching_on_signals(file: Path) -> Iterator[None]:
-    """Make SIGINT and SIGTERM create a file; only possible in the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        for number in before:
-            signal.signal(number, lambda *_: file.touch())
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
