@@ -80,7 +80,10 @@ def test_emitters_colliders_and_forces_may_be_added(halfway: dict[str, np.ndarra
         (falling(transfer="flip"), "^solver: transfer flip True differs from False"),
         (changed_law(falling(), density=1234.0), '^Material "neo_hookean": density 1234.0 differs from'),
         (falling(materials=(replace(material("corotated"), name="neo_hookean"),)), '^Material "neo_hookean": law corotated differs'),
-        (falling(colliders=(replace(FLOOR, shape=box((0.0, 0.0, 2.0), 0.3), dynamic=True),)), "^Dynamic colliders .* differs from"),
+        (
+            falling(colliders=(replace(FLOOR, shape=box((0.0, 0.0, 2.0), 0.3), dynamic=True),)),
+            r"^Colliders: dynamic \['floor'\] differs from \[\]",
+        ),
     ],
 )
 def test_what_defines_the_state_may_not_differ(halfway: dict[str, np.ndarray], other: Scene, message: str) -> None:
@@ -91,8 +94,25 @@ def test_what_defines_the_state_may_not_differ(halfway: dict[str, np.ndarray], o
 def test_a_replaced_emitter_is_refused(halfway: dict[str, np.ndarray]) -> None:
     other = falling()
     other = replace(other, emitters=(replace(other.emitters[0], name="other"),))
-    with pytest.raises(SceneError, match=r"^Emitter 1: name other differs from block"):
+    with pytest.raises(SceneError, match=r'^Emitter 1: name "other" differs from "block"') as caught:
         later(other, halfway, falling())
+    assert caught.value.message.subject == "Emitter 1"
+
+
+@pytest.mark.parametrize("name", ["block", "none"])
+def test_a_removed_emitter_is_refused_whatever_its_name(name: str) -> None:
+    before = falling()
+    before = replace(before, emitters=(replace(before.emitters[0], name=name),))
+    with pytest.raises(SceneError, match="is missing") as caught:
+        refuse_another_state(before, replace(before, emitters=()))
+    assert caught.value.message.subject == f'Emitter "{name}"'
+
+
+def test_a_body_named_none_is_not_the_lack_of_a_body() -> None:
+    named = falling()
+    named = replace(named, emitters=(replace(named.emitters[0], body="none"),))
+    with pytest.raises(SceneError, match=r'^Emitter "block": body none differs from "none"'):
+        refuse_another_state(named, falling())
 
 
 def test_a_material_added_before_the_others_is_refused(halfway: dict[str, np.ndarray]) -> None:

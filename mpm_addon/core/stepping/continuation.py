@@ -19,45 +19,63 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         ("solver", ("dimension", "grid_spacing", "precision")),
     ):
         for name in names:
-            old, new = getattr(getattr(before, section), name), getattr(getattr(after, section), name)
-            _compare(f"{section}: {name}", old, new)
-    _compare("solver: transfer flip", before.solver.transfer == "flip", after.solver.transfer == "flip")
-    for number, emitter in enumerate(before.emitters):
-        now = after.emitters[number].name if number < len(after.emitters) else "none"
-        _compare(f"Emitter {number + 1}: name", emitter.name, now)
-        _compare(f'Emitter "{emitter.name}": material', emitter.material, after.emitters[number].material)
-        _compare(f'Emitter "{emitter.name}": body', emitter.body or "none", after.emitters[number].body or "none")
+            _compare(section, name, *(getattr(getattr(scene, section), name) for scene in (before, after)))
+    _compare("solver", "transfer flip", *(scene.solver.transfer == "flip" for scene in (before, after)))
+    _compare_emitters(before, after)
+    _compare_materials(before, after)
+    _compare("Colliders", "dynamic", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
+
+
+def _compare_emitters(before: Scene, after: Scene) -> None:
+    for number, old in enumerate(before.emitters):
+        subject = f'Emitter "{old.name}"'
+        if number >= len(after.emitters):
+            raise SceneError(
+                "is missing, but its particles are in the earlier frames", "add it again, or bake from the start", subject=subject
+            )
+        new = after.emitters[number]
+        _compare(f"Emitter {number + 1}", "name", _quoted(old.name), _quoted(new.name))
+        _compare(subject, "material", old.material, new.material)
+        _compare(subject, "body", _quoted(old.body), _quoted(new.body))
         # frames store the number of a particle's material
-        numbers = [list(scene.materials).index(emitter.material) + 1 for scene in (before, after)]
-        _compare(f'Material "{emitter.material}": position in the list', *numbers)
-        _compare(f'Emitter "{emitter.name}": pinning', emitter.has_pins, after.emitters[number].has_pins)
-        if emitter.has_pins:
+        numbers = [list(scene.materials).index(old.material) + 1 for scene in (before, after)]
+        _compare(f'Material "{old.material}"', "position in the list", *numbers)
+        _compare(subject, "pinning", old.has_pins, new.has_pins)
+        if old.has_pins:
             # pinned particles store the vertices of the triangle that they follow
-            counts = [_moving_vertices(scene.emitters[number]) for scene in (before, after)]
-            _compare(f'Emitter "{emitter.name}": vertices of its motion', *counts)
-    _compare("Emitters: painted attributes", before.carried, after.carried)
+            _compare(subject, "vertices of its motion", _moving_vertices(old), _moving_vertices(new))
+    _compare("Emitters", "painted attributes", before.carried, after.carried)
+
+
+def _compare_materials(before: Scene, after: Scene) -> None:
     for name in dict.fromkeys(emitter.material for emitter in before.emitters):
-        laws = [type(scene.materials[name].law).name for scene in (before, after)]
-        _compare(f'Material "{name}": law', *laws)
-        references = ["rest" if scene.materials[name].law.uses_rest_state else "current" for scene in (before, after)]
-        _compare(f'Material "{name}": reference', *references)
-        _compare(f'Material "{name}": tearing', *(scene.materials[name].law.tears for scene in (before, after)))
+        subject = f'Material "{name}"'
+        old, new = (scene.materials[name].law for scene in (before, after))
+        _compare(subject, "law", type(old).name, type(new).name)
+        _compare(subject, "reference", *("rest" if law.uses_rest_state else "current" for law in (old, new)))
+        _compare(subject, "tearing", old.tears, new.tears)
     old_instances, new_instances = instances_of(before), instances_of(after)
     for key in dict.fromkeys((instance.body, instance.name) for instance in old_instances):
+        subject = f'Material "{key[1]}"'
         olds, news = ([each for each in its if (each.body, each.name) == key] for its in (old_instances, new_instances))
         for old, new in zip(olds, news, strict=False):
-            _compare(f'Material "{old.name}": density', old.law.density, new.law.density)
-            _compare(f'Material "{old.name}": painted factors', old.factors, new.factors)
-        _compare(f'Material "{key[1]}": painted factors', len(olds), min(len(olds), len(news)))
-    _compare("Materials: all fluids", all(each.is_fluid for each in old_instances), all(each.is_fluid for each in new_instances))
-    _compare("Materials: numbers that a particle keeps", row_count_of(old_instances), row_count_of(new_instances))
-    _compare("Dynamic colliders", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
+            _compare(subject, "density", old.law.density, new.law.density)
+            _compare(subject, "painted factors", old.factors, new.factors)
+        _compare(subject, "painted factors", len(olds), min(len(olds), len(news)))
+    _compare("Materials", "all fluids", *(all(each.is_fluid for each in its) for its in (old_instances, new_instances)))
+    _compare("Materials", "numbers that a particle keeps", row_count_of(old_instances), row_count_of(new_instances))
 
 
 def _moving_vertices(emitter: Emitter) -> int:
     return 0 if emitter.motion is None or emitter.motion.vertices is None else emitter.motion.vertices.shape[1]
 
 
-def _compare(subject: str, old: object, new: object) -> None:
+def _quoted(name: str) -> str:
+    return f'"{name}"' if name else "none"
+
+
+def _compare(subject: str, name: str, old: object, new: object) -> None:
     if old != new:
-        raise SceneError(f"{subject} {new} differs from {old} in the earlier frames", "change it back, or bake from the start")
+        raise SceneError(
+            f"{name} {new} differs from {old} in the earlier frames", "change it back, or bake from the start", subject=subject
+        )
