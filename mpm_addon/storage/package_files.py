@@ -12,8 +12,8 @@ from ..core.errors import SceneError
 from ..core.geometry.shapes import SHAPES
 from ..core.parameters import LARGEST
 from ..core.scene.animation import Animation, Motion
-from ..core.scene.description import Shape
 from ..core.scene.painting import Painting
+from ..core.scene.shape import Shape
 from .arrays import ArrayFileError, Arrays, read_arrays
 from .meshes import read_mesh
 from .plain_files import is_relative

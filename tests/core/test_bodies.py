@@ -2,8 +2,8 @@
 
 import pytest
 
+from mpm_addon.core.scene.bodies import body_of
 from mpm_addon.core.scene.description import Emitter, Scene
-from mpm_addon.core.scene.levels import body_of
 from mpm_addon.core.stepping.material_instances import fields_of, instances_of
 from tests.core.scenes import box, material, scene
 

@@ -11,7 +11,7 @@ from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Mesh, Points
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
-from mpm_addon.core.scene.levels import levels_of
+from mpm_addon.core.scene.factors import levels_of
 from mpm_addon.core.scene.painting import Painting
 from mpm_addon.core.stepping.material_instances import instances_of
 from mpm_addon.core.stepping.simulation import Simulation

@@ -16,7 +16,7 @@ from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh, Points
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Emitter, Scene
-from mpm_addon.core.scene.levels import MOST_NOISE_LEVELS
+from mpm_addon.core.scene.factors import MOST_NOISE_LEVELS
 from mpm_addon.core.scene.painting import Painting
 from mpm_addon.core.scene.randomness import LARGEST_NOISE, Randomness
 from mpm_addon.core.stepping.material_instances import instances_of

@@ -20,9 +20,10 @@ from ..geometry.solid import solid_properties
 from ..geometry.thickness import is_solid, thickening
 from ..messages import SceneWarning
 from ..scene.animation import value_at
-from ..scene.description import Collider, Emitter, Scene, Shape
+from ..scene.description import Collider, Emitter, Scene
 from ..scene.emitter import THINNEST_EMITTER
 from ..scene.settings import SIDES
+from ..scene.shape import Shape
 from .openings import closing_colliders, narrow_openings
 
 # Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].

@@ -18,7 +18,8 @@ from ..geometry.section import section_of
 from ..geometry.shapes.mesh import Mesh
 from ..geometry.shapes.points import Points
 from ..scene.animation import value_at
-from ..scene.description import Emitter, Scene, Shape
+from ..scene.description import Emitter, Scene
+from ..scene.shape import Shape
 from .schedule import in_plane
 
 Floats = NDArray[np.float64]

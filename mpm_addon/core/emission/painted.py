@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..geometry.shapes.points import Points
 from ..scene.animation import value_at
 from ..scene.description import Scene
-from ..scene.levels import NOISE, Factors, combinations_of, levels_of, painted_factors, rounded
+from ..scene.factors import NOISE, Factors, combinations_of, levels_of, painted_factors, rounded
 from ..scene.painting import ACTING
 from .emitter_shape import EmitterShape, prepared
 from .inflow import seed_of

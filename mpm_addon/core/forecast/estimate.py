@@ -18,8 +18,9 @@ from ..geometry.shadow import shadow
 from ..geometry.shapes.mesh import Mesh
 from ..memory import available_memory
 from ..scene.animation import value_at
-from ..scene.description import Emitter, Scene, Shape
+from ..scene.description import Emitter, Scene
 from ..scene.randomness import LARGEST_NOISE
+from ..scene.shape import Shape
 from .impact import stiffened_wave_speeds
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.

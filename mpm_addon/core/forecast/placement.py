@@ -5,7 +5,8 @@ import numpy as np
 from ..geometry.motion import pose_at
 from ..geometry.rotation import Floats
 from ..geometry.shapes import Mesh
-from ..scene.description import Collider, Emitter, Shape
+from ..scene.description import Collider, Emitter
+from ..scene.shape import Shape
 
 
 def pose_of(item: Emitter | Collider, frame: float) -> Floats | None:

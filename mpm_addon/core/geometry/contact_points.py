@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..scene.description import Floats, Shape
+from ..scene.shape import Floats, Shape
 from .mesh_topology import Integers
 from .outline import Outline
 from .rotation import euler_matrix

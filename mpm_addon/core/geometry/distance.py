@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..scene.description import Shape
+from ..scene.shape import Shape
 from .deforming import DeformingMesh
 from .distance_field import build_field, query_field
 from .mesh_topology import Floats

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from ..scene.description import Shape
+from ..scene.shape import Shape
 from .layer import Layer, is_sheet
 from .mesh_cells import NO_CELLS, MeshCells, winding_in
 from .mesh_distance import nearest

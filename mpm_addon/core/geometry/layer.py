@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..scene.description import Floats, Shape
+from ..scene.shape import Floats, Shape
 from .outline import Outline
 from .region import region_of
 from .shapes import ClosedForm, Mesh

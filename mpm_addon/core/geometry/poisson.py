@@ -18,7 +18,7 @@ from ..arithmetic.vector import load
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from ..scene.description import Shape
+from ..scene.shape import Shape
 from .inside import inside_of, is_inside
 from .mesh_topology import Floats
 from .mesh_tree import search_stack

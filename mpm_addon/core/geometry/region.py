@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scene.description import Shape
+from ..scene.shape import Shape
 from .mesh_topology import Floats
 from .shapes import Mesh
 

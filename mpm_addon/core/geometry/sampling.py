@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SceneError
-from ..scene.description import Shape
 from ..scene.emitter import THINNEST_EMITTER
+from ..scene.shape import Shape
 from .inside import InsideTest, inside_test
 from .layer import Layer
 from .mesh_topology import Floats

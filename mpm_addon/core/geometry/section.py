@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import SceneError
-from ..scene.description import Floats, Shape
+from ..scene.shape import Floats, Shape
 from .outline import Outline, cut_mesh
 from .rotation import euler_matrix
 from .shapes import Box, Capsule, ClosedForm, Cylinder, Mesh, Plane, Points, Sphere

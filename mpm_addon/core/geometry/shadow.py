@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..scene.description import Floats, Shape
+from ..scene.shape import Floats, Shape
 from .outline import Outline
 from .rotation import euler_matrix
 from .section import Section

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ..errors import SceneError
-from ..scene.description import Floats, Shape
+from ..scene.shape import Floats, Shape
 from .mass import MassProperties, mass_properties
 from .outline import Outline
 from .rotation import euler_matrix

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..scene.description import Shape
+from ..scene.shape import Shape
 from .distance_field import build_field, query_field
 from .inside import inside_test
 from .mesh_topology import Floats

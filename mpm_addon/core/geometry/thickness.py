@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..scene.description import Shape
+from ..scene.shape import Shape
 from .outline import Outline
 from .shapes import Mesh
 

@@ -5,135 +5,22 @@ the solver trusts them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import SceneError
-from ..laws.law import Law
-from ..parameters import parameter, parameters_of, suggestion, validate
-from .animation import (
-    Animation,
-    Motion,
-    animatable_parameters,
-    check_animation,
-    check_motion_scale,
-    check_motion_turn,
-    check_motion_vertices,
-    refuse_vertices,
-)
-from .emitter import THINNEST_EMITTER, Emitter, Shape
+from ..parameters import suggestion
+from .animation import check_motion_turn
+from .collider import Collider
+from .emitter import THINNEST_EMITTER, Emitter
 from .force import Force
+from .material import Material
+from .outflow import Outflow
 from .painting import FACTOR_NAMES
-from .settings import DEFAULT_FRICTION, SURFACE_HELP, CacheSettings, Domain, Solver, Time
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Material:
-    """A named law with its parameters."""
-
-    name: str
-    law: Law
-    animation: Animation | None = None
-
-    def __post_init__(self) -> None:
-        subject = f'Material "{self.name}"'
-        self.law.check(subject)
-        # the mass of a particle is fixed when it is emitted
-        numbers = {each.name: each for each in parameters_of(type(self.law)) if each.kind == "number" and each.name != "density"}
-        check_animation(self.animation, numbers, subject)
-        # values within their ranges may still contradict each other
-        for frame in () if self.animation is None else self.animation.frames:
-            law_at(self.law, self.animation, float(frame)).check(f"{subject}, frame {frame:g}")
-
-
-def law_at(law: Law, animation: Animation | None, frame: float) -> Law:
-    """A law with its parameters' values at a (fractional) frame."""
-    if animation is None:
-        return law
-    return replace(law, **{name: float(animation.at(name, frame)) for name in animation.values})
-
-
-@dataclass(frozen=True)
-class Collider:
-    """A shape that particles cannot enter."""
-
-    name: str
-    shape: Shape
-    surface: str = parameter("separate", choices=SURFACE_HELP, help="How particles behave on contact")
-    friction: float | None = parameter(
-        None,
-        minimum=0.0,
-        maximum=100.0,
-        example=DEFAULT_FRICTION,
-        is_animatable=True,
-        help="Coulomb friction for solids and liquids; if not set, Separate uses 0.5 for solids (ice 0.05, wood 0.4, rubber 1)",
-    )
-    restitution: float = parameter(
-        0.0,
-        minimum=0.0,
-        maximum=1.0,
-        help="Bounciness of dynamic colliders: ratio of the normal speeds after and before an impact (clay 0, wood 0.5, rubber ball 0.8)",
-    )
-    enabled: bool = parameter(
-        True, is_animatable=True, help="Enable the collider; keyframe it off to release particles, like opening a gate"
-    )
-    dynamic: bool = parameter(False, help="Let particles, gravity and other colliders move this collider (a floating box, a stone in mud)")
-    density: float = parameter(
-        500.0,
-        unit="kg/m^3",
-        above=0.0,
-        maximum=1e6,
-        help="Mass per volume if no mass is set; colliders lighter than the liquid float (wood 500, ice 900, stone 2500)",
-    )
-    mass: float | None = parameter(
-        None, unit="kg", above=0.0, maximum=1e12, example=1.0, help="Total mass; overrides the density (ball 0.5, person 70, car 1500)"
-    )
-    velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Initial velocity (pushed 1, thrown 10)")
-    angular_velocity: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 0.0), unit="degrees/s", help="Initial spin about the center of mass (360 is one turn per second)"
-    )
-    motion: Motion | None = None
-    animation: Animation | None = None
-
-    def __post_init__(self) -> None:
-        subject = f'Collider "{self.name}"'
-        validate(self, subject)
-        check_motion_scale(self.motion, subject)
-        check_animation(self.animation, animatable_parameters(Collider), subject)
-        if not self.shape.can_collide:
-            raise SceneError(f'a shape of kind "{self.shape.kind}" has no surface', "use another shape", subject=subject)
-        self.shape.check(subject)
-        check_motion_vertices(self.motion, self.shape, subject)
-        if self.dynamic:
-            refuse_vertices(self.motion, "a dynamic collider", subject)
-        _check_first_pose(self.motion, self.shape, subject)
-
-
-@dataclass(frozen=True)
-class Outflow:
-    """A shape that removes particles."""
-
-    name: str
-    shape: Shape
-    enabled: bool = parameter(True, is_animatable=True, help="Enable removal; keyframe it to open and close a drain")
-    motion: Motion | None = None
-    animation: Animation | None = None
-
-    def __post_init__(self) -> None:
-        subject = f'Outflow "{self.name}"'
-        validate(self, subject)
-        if not self.shape.can_collide:
-            raise SceneError(f'a shape of kind "{self.shape.kind}" cannot remove particles', "use another shape", subject=subject)
-        self.shape.check(subject)
-        check_motion_scale(self.motion, subject)
-        refuse_vertices(self.motion, "an outflow", subject)
-        check_animation(self.animation, animatable_parameters(Outflow), subject)
+from .settings import CacheSettings, Domain, Solver, Time
 
 
 @dataclass(frozen=True)
@@ -213,12 +100,6 @@ class Scene:
                 f"use at most {size / THINNEST_EMITTER:.3g} m",
                 subject=f'Emitter "{emitter.name}"',
             )
-
-
-def _check_first_pose(motion: Motion | None, shape: Any, subject: str) -> None:
-    """Refuse a deforming mesh without area in its first pose, which determines whether the mesh has an inside."""
-    if motion is not None and motion.vertices is not None:
-        replace(shape, vertices=motion.vertices[0]).check(f"{subject}, frame {motion.frames[0]:g}")
 
 
 def _check_factors(emitter: Emitter, material: Material) -> None:

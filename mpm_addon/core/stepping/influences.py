@@ -7,7 +7,8 @@ import numpy as np
 
 from ..laws.law import Law
 from ..scene.animation import Animation, value_at
-from ..scene.description import Scene, law_at
+from ..scene.description import Scene
+from ..scene.material import law_at
 from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import VELOCITY

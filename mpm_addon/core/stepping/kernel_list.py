@@ -297,7 +297,7 @@ def units_of(scene: "Scene") -> list[Unit]:
 
 def groups_of(scene: "Scene") -> set[str]:
     """The groups that a scene needs."""
-    from ..scene.levels import body_of
+    from ..scene.bodies import body_of
 
     groups = {"step", "law"}
     if any(scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters):

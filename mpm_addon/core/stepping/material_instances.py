@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from ..arithmetic.vector import LANE_COUNT
 from ..laws import FluidLaw, Law
+from ..scene.bodies import body_of
 from ..scene.description import Scene
-from ..scene.levels import Factors, body_of, combinations_of, levels_of
+from ..scene.factors import Factors, combinations_of, levels_of
 from ..transfer.advance import advance_material
 from ..transfer.rows import row_count, state_rows
 
@@ -26,7 +27,7 @@ class MaterialInstance:
         material_index: number of the material in the scene.
         factors: the factors on the material's parameters from the emitter and its painting.
         dimension: 3, or 2 for plane strain.
-        body: the body that it belongs to, see `levels.body_of`; a body has one velocity field.
+        body: the body that it belongs to, see `bodies.body_of`; a body has one velocity field.
     """
 
     name: str

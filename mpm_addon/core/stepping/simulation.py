@@ -21,8 +21,8 @@ from ..errors import UnstableError
 from ..failure import Failure, Trouble
 from ..forecast.estimate import estimate
 from ..particles import Frame, Moment
+from ..scene.bodies import body_of
 from ..scene.description import Scene
-from ..scene.levels import body_of
 from ..transfer.particle_store import NewParticles, ParticleStore, Strayed, joined, new_particles, particles_of_snapshot
 from ..transfer.rows import STRESS
 from .compiling import kernel_problems, make_ready

@@ -3,8 +3,8 @@
 from ..emission.schedule import frame_of_once
 from ..errors import SceneError
 from ..geometry.solid import solid_properties
+from ..scene.bodies import body_of
 from ..scene.description import Emitter, Scene
-from ..scene.levels import body_of
 
 
 def refuse_unsupported(scene: Scene) -> None:

@@ -3,7 +3,7 @@
 Declared without numba, so that the interface and scene files can use them. A new shape needs one file, and one line here.
 """
 
-from ...scene.description import Shape
+from ...scene.shape import Shape
 from .box import Box
 from .capsule import Capsule
 from .closed_form import ClosedForm

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...parameters import parameter
-from ...scene.description import Floats
+from ...scene.shape import Floats
 from ..rotation import euler_matrix
 from .closed_form import ClosedForm, distance_to_corner
 

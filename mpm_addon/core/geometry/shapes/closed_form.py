@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from ...scene.description import Floats, Shape
+from ...scene.shape import Floats, Shape
 
 
 class ClosedForm(Shape):

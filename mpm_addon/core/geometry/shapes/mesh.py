@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import SceneError
-from ...scene.description import Floats, Shape
+from ...scene.shape import Floats, Shape
 from .. import mesh_topology
 from .arrays import ArrayEquality, frozen_array
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import SceneError
 from ...parameters import parameter
-from ...scene.description import Floats
+from ...scene.shape import Floats
 from .closed_form import ClosedForm
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...errors import SceneError
-from ...scene.description import Floats, Shape
+from ...scene.shape import Floats, Shape
 from .arrays import ArrayEquality, frozen_array
 
 

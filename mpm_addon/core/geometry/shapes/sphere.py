@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...parameters import parameter
-from ...scene.description import Floats
+from ...scene.shape import Floats
 from .closed_form import ClosedForm, length_and_direction
 
 

@@ -1,7 +1,6 @@
-"""Bodies: which particles share a velocity field, and painted factors and noise rounded to a few levels.
+"""Painted factors and noise, rounded to a few levels.
 
-A *body* is the particles of one or more emitters that share a velocity field (see `body_of`); different bodies touch each other by
-contact. Within a body, each material and each combination of factors is a separate material instance.
+Within a body, each material and each combination of factors is a separate material instance.
 
 The emitters of a material share the levels of a factor, between the least and the greatest painted value: in geometric steps, or in
 linear ones if 0 is painted. The noise of their randomness has levels as well, in linear steps. A material has at most 64 such
@@ -112,9 +111,3 @@ def _steps(low: float, high: float, count: int) -> Floats:
     if count == 1:
         return np.array([(low * high) ** 0.5 if low > 0.0 else 0.5 * (low + high)])
     return np.geomspace(low, high, count) if low > 0.0 else np.linspace(low, high, count)
-
-
-def body_of(scene: Scene, index: int) -> str | int:
-    """The body of an emitter's particles: the one that it names, else "" if its material mixes, else the emitter's number."""
-    emitter = scene.emitters[index]
-    return emitter.body or ("" if scene.materials[emitter.material].law.mixes else index)
