@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.bonds import Bonds
 from ..core.emission.schedule import frame_of_once
 from ..core.errors import CacheError, SceneError
 from ..core.geometry.motion import pose_at, vertices_at
@@ -19,16 +20,20 @@ from ..core.scene.description import Emitter, Scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
-from ..storage.skin_file import POSITION, VELOCITY, Skin, SkinPiece, scenes_of_emission, write_skin
+from ..storage.skin_file import POSITION, VELOCITY, Cut, Skin, SkinPiece, scenes_of_emission, write_skin
 from ..storage.take import SKIN
 from .binding import Binding, Floats, Integers, bind, unbound
+from .cutting import Part, cut_mesh
 from .emitter_names import named
 from .loose_parts import NOWHERE, matter_of
+from .parting import CRUMB, Votes, parting_of
 from .product import Forecast, Made, Make
 from .settings import SkinSettings, follow_problem
 
 # Bytes of a vertex in a file.
 _BYTES = 12.5
+# What fragments add to the numbers of materials, and the number of particles that no vertex follows.
+_AMONG, _LOST = 1 << 32, -2
 
 
 class Births(NamedTuple):
@@ -51,6 +56,7 @@ class SkinProduct:
         if scenes[-1].solver.dimension != 3:
             raise CacheError("has two dimensions, so no mesh can follow", "derive from a three-dimensional one", subject=str(cache.folder))
         self._cell = scenes[-1].solver.grid_spacing
+        self._tears = any(scene.tears for scene in scenes)
         self.emitters = chosen_emitters([scene.emitters[number] for number, scene in enumerate(scenes)], settings)
         self.hash = settings.hash
         self._followers = [Follower(scenes[number], number) for number in self.emitters]
@@ -70,7 +76,8 @@ class SkinProduct:
             if not np.isfinite(frame.position).all():
                 raise CacheError(f"frame {frame.number} has particles that are nowhere", "bake it again", subject=str(self._cache.folder))
             births = self._births(moment, frame)
-            yield self._written(moment, tuple(follower.piece(frame, births) for follower in self._followers))
+            bonds = self._cache.bonds_at(moment) if self._tears else Bonds()
+            yield self._written(moment, tuple(follower.piece(frame, births, bonds) for follower in self._followers))
 
     def _births(self, moment: Moment, frame: Frame) -> Births:
         """The births of the particles that were emitted up to a frame. Raises CacheError."""
@@ -86,8 +93,9 @@ class SkinProduct:
         def write(path: Path, origin: Origin) -> Written:
             return write_skin(path, Skin(origin, pieces), self._cell)
 
-        shown = [follower for follower, piece in zip(self._followers, pieces, strict=True) if len(piece.position)]
-        counts = {"vertices": sum(len(each.vertices) for each in shown), "triangles": sum(each.triangle_count for each in shown)}
+        shown = [(follower, piece) for follower, piece in zip(self._followers, pieces, strict=True) if len(piece.position)]
+        triangles = sum(follower.triangle_count(piece) for follower, piece in shown)
+        counts = {"vertices": sum(len(piece.position) for _, piece in shown), "triangles": triangles}
         return Made(moment, counts, write)
 
 
@@ -101,12 +109,27 @@ class _Matter:
     of_vertex: Integers
 
 
+@dataclass(frozen=True)
+class _Torn:
+    """The mesh of an emitter where bonds have parted.
+
+    Attributes:
+        cut: what changes in the mesh; None if nothing does.
+        vertices: those of the mesh, then the additional ones, at rest [m] (n, 3).
+        of_vertex, of_particle: what the vertices and particles belong to; a vertex follows particles with its number.
+    """
+
+    cut: Cut | None
+    vertices: Floats
+    of_vertex: Integers
+    of_particle: Integers
+
+
 class Follower:
     """The mesh of one emitter.
 
     Attributes:
         vertices: where they are when the emitter emits [m], shape (n, 3).
-        triangle_count: the number of its triangles.
     """
 
     def __init__(self, scene: Scene, number: int) -> None:
@@ -114,57 +137,96 @@ class Follower:
         assert isinstance(emitter.shape, Mesh), "chosen_emitters refuses others"
         self._name, self._number, self._cell = emitter.name, number, scene.solver.grid_spacing
         self._triangles = np.asarray(emitter.shape.triangles, np.int64)
-        self.triangle_count = len(self._triangles)
         self.vertices = _rest_of(emitter, emitter.shape, scene)
         self._matter: _Matter | None = None
-        self._bound: tuple[Integers, Binding] | None = None
+        self._torn: tuple[NDArray[np.bool_], _Torn] | None = None
+        self._bound: tuple[Integers, _Torn, Binding] | None = None
 
-    def piece(self, frame: Frame, births: Births) -> SkinPiece:
+    def triangle_count(self, piece: SkinPiece) -> int:
+        """The number of triangles at a frame."""
+        return len(self._triangles if piece.cut is None else piece.cut.applied(self._triangles.astype(np.int32)))
+
+    def piece(self, frame: Frame, births: Births, bonds: Bonds) -> SkinPiece:
         """Where the vertices are at a frame.
 
         Args:
             frame: the particles.
             births: the births of all particles emitted so far.
+            bonds: the bonds between them.
         """
         chosen = self._chosen(frame, births)
         names = [name for name in (POSITION, VELOCITY) if name in frame.arrays]
         if not len(chosen):
             return SkinPiece(self._name, {name: np.zeros((0, 3), np.float32) for name in names})
-        bound = self._binding(frame.id[chosen].astype(np.int64), births)
+        torn = self._torn_by(bonds, births)
+        bound = self._binding(frame.id[chosen].astype(np.int64), torn)
         followed = bound.followed(np.concatenate([frame.arrays[name][chosen] for name in names], axis=1))
         arrays = {name: followed[:, 3 * place : 3 * place + 3] for place, name in enumerate(names)}
         arrays[POSITION][bound.turned] += bound.offsets(frame.position[chosen])
-        return SkinPiece(self._name, arrays)
+        return SkinPiece(self._name, arrays, torn.cut)
 
     def _chosen(self, frame: Frame, births: Births) -> NDArray[np.intp]:
         """The places of its particles in a frame."""
         return np.flatnonzero(births.emitter[frame.id] == self._number)
 
-    def _binding(self, ids: Integers, births: Births) -> Binding:
-        """What the vertices follow, given which particles are left; the last answer is kept."""
-        if self._bound is not None and np.array_equal(self._bound[0], ids):
-            return self._bound[1]
+    def _torn_by(self, bonds: Bonds, births: Births) -> "_Torn":
+        """The mesh, cut where bonds have parted; the last answer is kept."""
         if self._matter is None:
             own = np.flatnonzero(births.emitter == self._number)
             rest = births.rest[own].astype(np.float64)
             of_vertex, of_particle = matter_of(self.vertices, self._triangles, rest, _spacing_of(rest, self._cell))
             self._matter = _Matter(own, rest, of_particle, of_vertex)
-        self._bound = ids, self._bound_to(ids, self._matter)
-        return self._bound[1]
+        matter = self._matter
+        is_own = births.emitter[bonds.pairs[:, 0]] == self._number
+        is_whole = bonds.is_whole[is_own]
+        if self._torn is None or not np.array_equal(self._torn[0], is_whole):
+            places = np.full(len(births.emitter), -1, np.int32)
+            places[matter.ids] = np.arange(len(matter.ids))
+            self._torn = is_whole, self._cut(matter, Bonds(places[bonds.pairs[is_own]], bonds.parted[is_own]))
+        return self._torn[1]
 
-    def _bound_to(self, ids: Integers, matter: _Matter) -> Binding:
+    def _cut(self, matter: _Matter, bonds: Bonds) -> "_Torn":
+        """The mesh, cut between the fragments that bonds between its particles leave."""
+        spacing = _spacing_of(matter.rest, self._cell)
+        parting = parting_of(bonds, matter.rest, matter.of_particle, spacing)
+        if parting is None:
+            return _Torn(None, self.vertices, matter.of_vertex, matter.of_particle)
+        parts = []
+        for number in np.unique(matter.of_particle[parting.is_certain]):
+            some = parting.is_certain & (matter.of_particle == number)
+            votes = Votes(matter.rest[some], parting.fragment[some], parting.middles, spacing)
+            parts.append(Part(np.flatnonzero(matter.of_vertex == number), votes))
+        cutting = cut_mesh(self.vertices, self._triangles, parts)
+        parents = np.concatenate([np.arange(len(self.vertices)), cutting.cut.parents[:, 0]])
+        of_vertex, of_particle = matter.of_vertex[parents], matter.of_particle
+        return _Torn(
+            cutting.cut if len(cutting.cut.triangles) else None,
+            np.concatenate([self.vertices, cutting.rest]),
+            np.where(of_vertex == NOWHERE, NOWHERE, of_vertex + _AMONG * cutting.fragment),
+            np.where(parting.fragment == CRUMB, _LOST, of_particle + _AMONG * parting.fragment),
+        )
+
+    def _binding(self, ids: Integers, torn: "_Torn") -> Binding:
+        """What the vertices follow, given which particles are left; the last answer is kept."""
+        if self._bound is not None and self._bound[1] is torn and np.array_equal(self._bound[0], ids):
+            return self._bound[2]
+        assert self._matter is not None, "known before it is torn"
+        self._bound = ids, torn, self._bound_to(ids, self._matter, torn)
+        return self._bound[2]
+
+    def _bound_to(self, ids: Integers, matter: _Matter, torn: "_Torn") -> Binding:
         """Bind to the particles that are left. Where none of its material is, a vertex lies on the first particle."""
         left = np.searchsorted(matter.ids, ids)
-        rest, of_particle, spacing = matter.rest[left], matter.of_particle[left], _spacing_of(matter.rest, self._cell)
-        bound, rows = unbound(len(self.vertices)), np.arange(len(self.vertices))
-        before = None if self._bound is None else self._bound[0]
+        rest, of_particle, spacing = matter.rest[left], torn.of_particle[left], _spacing_of(matter.rest, self._cell)
+        bound, rows = unbound(len(torn.vertices)), np.arange(len(torn.vertices))
+        before = None if self._bound is None or self._bound[1] is not torn else self._bound[0]
         if before is not None and self._bound is not None and np.isin(ids, before, assume_unique=True).all():
             # the particles nearest to a vertex stay so until one of them leaves
-            bound, rows = self._bound[1].renumbered(np.searchsorted(ids, before), np.isin(before, ids, assume_unique=True))
-        for number in np.unique(matter.of_vertex[rows]):
-            some = rows[matter.of_vertex[rows] == number]
+            bound, rows = self._bound[2].renumbered(np.searchsorted(ids, before), np.isin(before, ids, assume_unique=True))
+        for number in np.unique(torn.of_vertex[rows]):
+            some = rows[torn.of_vertex[rows] == number]
             among = np.arange(len(rest)) if number == NOWHERE else np.flatnonzero(of_particle == number)
-            new = bind(self.vertices[some], rest[among], spacing) if len(among) else unbound(len(some))
+            new = bind(torn.vertices[some], rest[among], spacing) if len(among) else unbound(len(some))
             bound = bound.replaced(some, new, among if len(among) else np.zeros(1, np.int64))
         return bound
 

@@ -1,6 +1,7 @@
 """Skin files: the positions of the vertices of emitters' own meshes at one frame of a cache. Needs numpy and zstandard only.
 
-Faces, UVs and materials are not stored: they are those of the meshes, whose order the vertices keep.
+Faces, UVs and materials are not stored: they are those of the meshes, whose order the vertices keep. Only where material has torn, a file
+has the triangles that take the place of others.
 """
 
 import os
@@ -30,22 +31,51 @@ _WORTH_THREADS = 2_000_000
 _THREADS = 4
 
 
+class Cut(NamedTuple):
+    """What changes in a mesh where its material has torn.
+
+    Attributes:
+        parents: vertices of the mesh that each additional vertex lies between at rest, int32 (k, 3).
+        weights: how much of each, with a sum of 1, float32 (k, 3).
+        triangles: vertex numbers of new triangles, additional vertices after those of the mesh, int32 (m, 3).
+        source: the triangle of the mesh that each is a part of, and which it replaces, int32 (m,); -1 for inside faces.
+    """
+
+    parents: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    triangles: NDArray[np.int32]
+    source: NDArray[np.int32]
+
+    def applied(self, triangles: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The triangles of the cut mesh, given those of the whole one (m, 3). Raises IndexError if it has too few."""
+        is_kept = np.ones(len(triangles), np.bool_)
+        is_kept[self.source[self.source >= 0]] = False
+        return np.concatenate([triangles[is_kept], self.triangles])
+
+
 class SkinPiece(NamedTuple):
     """The mesh of one emitter.
 
     Attributes:
         name: the emitter.
-        arrays: `position` [m] and, if it was cached, `velocity` [m/s] of every vertex of its mesh, float32 (n, 3); (0, 3) at frames
-            without particles of the emitter.
+        arrays: `position` [m] and, if it was cached, `velocity` [m/s] of every vertex of its mesh, then of the additional ones of its cut,
+            float32 (n, 3); (0, 3) at frames without particles of the emitter.
+        cut: what changes where it has torn; None if it has not.
     """
 
     name: str
     arrays: Mapping[str, NDArray[np.float32]]
+    cut: Cut | None = None
 
     @property
     def position(self) -> NDArray[np.float32]:
         """Vertices [m], shape (n, 3)."""
         return self.arrays[POSITION]
+
+    @property
+    def whole_count(self) -> int:
+        """The number of vertices of the emitter's mesh; 0 at frames without particles."""
+        return len(self.position) - (0 if self.cut is None else len(self.cut.parents))
 
 
 class Skin(NamedTuple):
@@ -67,7 +97,7 @@ def write_skin(path: Path, skin: Skin, cell: float) -> Written:
         OSError: the file could not be written.
     """
     sections: list[Any] = []
-    pieces = []
+    pieces: list[dict[str, Any]] = []
     for piece in skin.pieces:
         tables = {}
         for name, array in piece.arrays.items():
@@ -75,6 +105,12 @@ def write_skin(path: Path, skin: Skin, cell: float) -> Written:
             tables[name] = {**encoded.table, "section": len(sections), "bytes": len(encoded.data)}
             sections.append(encoded.data)
         pieces.append({"name": piece.name, "arrays": tables})
+        if piece.cut is not None:
+            found = pieces[-1]["cut"] = {}
+            for name, values in piece.cut._asdict().items():
+                encoded = encoding.exact(values)
+                found[name] = {**encoded.table, "section": len(sections), "bytes": len(encoded.data)}
+                sections.append(encoded.data)
     return write_container(path, SKIN, {**skin.origin.header(), "pieces": pieces}, sections)
 
 
@@ -133,4 +169,30 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
         return array
 
     # decompression and numpy release the interpreter lock
-    return SkinPiece(str(table["name"]), dict(zip(tables, pool.map(decoded, tables), strict=True)))
+    arrays = dict(zip(tables, pool.map(decoded, tables), strict=True))
+    return SkinPiece(str(table["name"]), arrays, _cut(container, table["cut"], count) if "cut" in table else None)
+
+
+def _cut(container: Container, tables: Mapping[str, Any], count: int) -> Cut:
+    """The cut of a mesh that has `count` vertices with the additional ones."""
+
+    def decoded(name: str, dtype: type, *shape: int) -> NDArray[Any]:
+        made = tables[name]
+        # in other encodings, a long array may take no bytes
+        if made["encoding"] != "exact":
+            raise ArrayFileError(f"has {name} with another encoding than exact")
+        array = encoding.decode(made, made["bytes"], lambda size: container.section(made["section"], size))
+        if array.dtype != dtype or array.shape[1:] != shape:
+            raise ArrayFileError(f"has {array.dtype} values of {name} of shape {array.shape}")
+        return array
+
+    parents, weights = decoded("parents", np.int32, 3), decoded("weights", np.float32, 3)
+    triangles, source = decoded("triangles", np.int32, 3), decoded("source", np.int32)
+    is_alike = len(parents) == len(weights) < count and len(triangles) == len(source) and bool(np.isfinite(weights).all())
+    ranges = ((parents, 0, count - len(parents)), (triangles, 0, count), (source, -1, np.iinfo(np.int32).max))
+    if not is_alike or any(len(numbers) and not low <= numbers.min() <= numbers.max() < high for numbers, low, high in ranges):
+        raise ArrayFileError("has a cut that does not match its vertices")
+    first, second, third = triangles.T
+    if (first == second).any() or (second == third).any() or (third == first).any():
+        raise ArrayFileError("has triangles with the same vertex twice")
+    return Cut(parents, weights, triangles, source)

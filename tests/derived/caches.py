@@ -1,10 +1,12 @@
 """Small caches with known particles, written without a simulation."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mpm_addon.core.bonds import Bonds
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import Frame, FrameStatistics
@@ -56,16 +58,20 @@ def description(emitters: tuple[tuple[str, str], ...] = EMITTERS, dimension: int
 
 
 def write_cache(
-    folder: Path, *frames: dict[str, np.ndarray], scene: Scene | None = None, births: dict[str, np.ndarray] | None = None
+    folder: Path,
+    *frames: dict[str, np.ndarray],
+    scene: Scene | None = None,
+    births: dict[str, np.ndarray] | None = None,
+    bonds: Sequence[Bonds] = (),
 ) -> Cache:
-    """A cache with these frames, from 1 on."""
+    """A cache with these frames, from 1 on; with the bonds of each, if a material of the scene tears."""
     described = scene or description()
     writer = CacheWriter(folder, described)
     writer.prepare(described, restart=True)
     if writer.is_replacing:
         writer.begin(described)
     for number, given in enumerate(frames, start=1):
-        _write_frame(writer, number, given, births)
+        _write_frame(writer, number, given, births, bonds[number - 1] if bonds else None)
     return open_cache(folder)
 
 
@@ -84,7 +90,13 @@ def add_take(folder: Path, scene: Scene, from_frame: int, given: dict[str, np.nd
     _write_frame(writer, from_frame + 1, given)
 
 
-def _write_frame(writer: CacheWriter, number: int, given: dict[str, np.ndarray], births: dict[str, np.ndarray] | None = None) -> None:
+def _write_frame(
+    writer: CacheWriter,
+    number: int,
+    given: dict[str, np.ndarray],
+    births: dict[str, np.ndarray] | None = None,
+    bonds: Bonds | None = None,
+) -> None:
     count = len(given["position"])
     statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
-    writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics, births=births or {}))
+    writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics, births=births or {}, bonds=bonds))

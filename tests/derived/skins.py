@@ -1,10 +1,11 @@
 """Meshes and the particles that fill them, in caches whose frames move both in known ways."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from mpm_addon.core.bonds import WHOLE, Bonds, neighbors
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import BIRTH
@@ -14,6 +15,8 @@ from mpm_addon.storage.cache import Cache
 from tests.derived.caches import SPACING, arrays, write_cache
 
 Move = Callable[[np.ndarray], np.ndarray]
+# The number of the piece that each particle belongs to, given where they were emitted.
+Pieces = Callable[[np.ndarray], np.ndarray]
 
 
 def particles(size: int, center: tuple[float, float, float] = (0.0, 0.0, 0.0), seed: int = 1) -> np.ndarray:
@@ -48,10 +51,10 @@ def together(*meshes: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.nda
     return np.concatenate([vertices for vertices, _ in meshes]), np.concatenate(triangles)
 
 
-def scene_of(*meshes: tuple[np.ndarray, np.ndarray], **emitter: object) -> Scene:
+def scene_of(*meshes: tuple[np.ndarray, np.ndarray], tear_stretch: float = 1.0, **emitter: object) -> Scene:
     """A scene with an emitter of jelly for each mesh: "one", "two" and so on."""
     names = ("one", "two", "three")
-    law = LAWS["corotated"](young_modulus=1e4)
+    law = LAWS["corotated"](young_modulus=1e4, tear_stretch=tear_stretch)
     emitters = [
         Emitter(name=name, shape=Mesh(*mesh), material="jelly", **emitter)  # type: ignore[arg-type]
         for name, mesh in zip(names, meshes, strict=False)
@@ -66,8 +69,13 @@ def scene_of(*meshes: tuple[np.ndarray, np.ndarray], **emitter: object) -> Scene
     )
 
 
-def write_moves(folder: Path, scene: Scene, rest: np.ndarray, *moves: Move, emitter: int | np.ndarray = 0) -> Cache:
-    """A cache whose frames show particles that were emitted at `rest` (n, 3) moved; a move may remove some by NaN."""
+def write_moves(
+    folder: Path, scene: Scene, rest: np.ndarray, *moves: Move, emitter: int | np.ndarray = 0, pieces: Sequence[Pieces] = ()
+) -> Cache:
+    """A cache whose frames show particles that were emitted at `rest` (n, 3) moved; a move may remove some by NaN.
+
+    Where material tears, `pieces` says for each frame which particles bonds still join.
+    """
     numbers = np.broadcast_to(np.asarray(emitter, np.int32), len(rest)).copy()
     births = {
         "emitter_index": numbers,
@@ -82,4 +90,15 @@ def write_moves(folder: Path, scene: Scene, rest: np.ndarray, *moves: Move, emit
         found = arrays(position[left], numbers[left], id=left.astype(np.int32))
         # a velocity that tells whether it is summed like positions
         frames.append({**found, "velocity": 2.0 * position[left]})
-    return write_cache(folder, *frames, scene=scene, births=births)
+    return write_cache(folder, *frames, scene=scene, births=births, bonds=list(_bonds(rest, numbers, pieces)))
+
+
+def _bonds(rest: np.ndarray, emitter: np.ndarray, pieces: Sequence[Pieces]) -> Iterator[Bonds]:
+    """The bonds of each frame: those between pieces part, and stay parted."""
+    pairs = neighbors(rest, SPACING).astype(np.int32) if pieces else np.zeros((0, 2), np.int32)
+    pairs = pairs[emitter[pairs[:, 0]] == emitter[pairs[:, 1]]]
+    parted = np.full(len(pairs), WHOLE)
+    for number, piece_of in enumerate(pieces):
+        piece = piece_of(rest)
+        parted = np.minimum(parted, np.where(piece[pairs[:, 0]] != piece[pairs[:, 1]], number / 24.0, WHOLE))
+        yield Bonds(pairs, parted)

@@ -27,7 +27,7 @@ from mpm_addon.storage.mesh_encoding import in_order_of_use
 from mpm_addon.storage.presets import read_material_preset
 from mpm_addon.storage.retimed_frames import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
-from mpm_addon.storage.skin_file import Skin, SkinPiece, skin_at, write_skin
+from mpm_addon.storage.skin_file import Cut, Skin, SkinPiece, skin_at, write_skin
 from mpm_addon.storage.status import read_status, status_words
 from mpm_addon.storage.surface_file import Piece, Surface, surface_at, write_surface
 from mpm_addon.storage.take import SKIN, SURFACE
@@ -256,15 +256,18 @@ def check_surfaces(folder: Path) -> None:
 
 
 def write_skins(folder: Path) -> Sequence[Path]:
-    """Skins beside the frames of a small cache: one piece, and one of an emitter that has no particles yet."""
+    """Skins beside the frames of a small cache: one piece, one that was cut, and one of an emitter that has no particles yet."""
     write_cache("cache.json")(folder)
     cache = open_cache(folder / "cache")
     position = np.ascontiguousarray(VERTICES, np.float32)
-    pieces = tuple(SkinPiece("jelly", {"position": each, "velocity": each}) for each in (position, position[:0]))
+    parents, weights = np.array([[0, 1, 2], [1, 2, 3]], np.int32), np.full((2, 3), 1.0 / 3.0, np.float32)
+    cut = Cut(parents[:, :3], weights, np.array([[0, 1, 9], [8, 9, 2]], np.int32), np.array([3, -1], np.int32))
+    shapes = ((position, None), (np.concatenate([position, position[:2]]), cut), (position[:0], None))
+    pieces = tuple(SkinPiece("jelly", {"position": each, "velocity": each}, cut) for each, cut in shapes)
     paths = [derived_path(cache, Moment(number), SKIN) for number in cache.frames]
     paths[0].parent.mkdir(parents=True)
     for number, path in zip(cache.frames, paths, strict=True):
-        write_skin(path, Skin(Origin(Moment(number), "", source_of(cache, Moment(number)), (0, 1)), pieces), 0.1)
+        write_skin(path, Skin(Origin(Moment(number), "", source_of(cache, Moment(number)), (0, 1, 2)), pieces), 0.1)
     return paths
 
 
@@ -279,6 +282,10 @@ def check_skins(folder: Path) -> None:
             for array in piece.arrays.values():
                 assert (array.shape, array.dtype) == ((len(piece.position), 3), np.float32)
                 assert np.isfinite(array).all()
+            if piece.cut is not None:
+                assert 0 <= piece.cut.triangles.min(initial=0) <= piece.cut.triangles.max(initial=0) < len(piece.position)
+                assert 0 <= piece.cut.parents.min(initial=0) <= piece.cut.parents.max(initial=0) < max(piece.whole_count, 1)
+                assert len(piece.cut.triangles) == len(piece.cut.source)
 
 
 def check_resumption(folder: Path) -> None:

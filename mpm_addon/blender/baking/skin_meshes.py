@@ -9,6 +9,8 @@ import bpy
 import numpy as np
 
 from ...core.errors import MpmError
+from ...core.particles import DAMAGE
+from ...storage import open_cache
 from .. import display
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Depsgraph
 from ..host.file_record import silent
@@ -17,9 +19,13 @@ from ..host.modifiers import render_modifiers
 from ..playback import skin_objects
 from ..playback.particle_objects import suspended
 from ..reading.extract import frame_kept, scene_time
+from ..settings import paths
 from ..settings.display_settings import is_asked_for, shows_mesh
 
 Answer = TypeVar("Answer")
+
+# The last word of the name of the material of inside faces.
+INSIDE = "Inside"
 
 
 def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
@@ -36,6 +42,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
         MpmError: an emitter without a copy, for which the artist chose *Mesh*, has no mesh in the scene; or another scene is shown.
     """
     parts = [part for part in item.mpm.display.parts if any(shows_mesh(part, is_render=side) for side in (True, False))]
+    tears = DAMAGE in open_cache(paths.shown_folder(item)).manifest["attributes"]
     missing = [part for part in parts if is_fresh or skin_objects.skin_of(item, part) is None]
     if not missing:
         return
@@ -46,7 +53,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
         depsgraph = bpy.context.evaluated_depsgraph_get()
         for part, source in sources:
             if source is not None:
-                _or_surface(part, partial(_add, item, part, source, depsgraph))
+                _or_surface(part, partial(_add, item, part, source, depsgraph, tears=tears))
     display.rebuild(item)
 
 
@@ -79,7 +86,7 @@ def _modifiers_of(scene: BlenderScene) -> AbstractContextManager[None]:
     return render_modifiers(bpy.context.evaluated_depsgraph_get()) if scene.mpm.use_render_modifiers else nullcontext()
 
 
-def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsgraph) -> None:
+def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsgraph, *, tears: bool) -> None:
     evaluated, known = source.evaluated_get(depsgraph), skin_objects.skin_of(item, part)
     if not evaluated.is_evaluated:
         if known is not None:
@@ -90,21 +97,42 @@ def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsg
     mesh = _copied(source, evaluated, depsgraph)
     if np.linalg.det(matrix_array(source.matrix_world)[:3, :3]) < 0.0:
         mesh.flip_normals()
-    if known is not None and len(known.data.vertices) == len(mesh.vertices):
+    if known is None:
+        known = part.skin = _object(item, source, mesh, part)
+    elif skin_objects.whole_of(known) != len(mesh.vertices):
+        _replace(known, mesh)
+    elif not tears or known.mpm.torn.whole is not None:
         bpy.data.meshes.remove(mesh)
         return
-    if known is not None:
-        before = known.data
-        for place, material in enumerate(before.materials):
-            if place < len(mesh.materials):
-                mesh.materials[place] = material
-            else:
-                mesh.materials.append(material)
-        known.data = mesh
-        if not before.users:
-            bpy.data.meshes.remove(before)
-        return
-    part.skin = _object(item, source, mesh, part)
+    if tears:
+        _keep_whole(known, mesh)
+
+
+def _replace(known: BlenderObject, mesh: BlenderMesh) -> None:
+    """Show another mesh, with the materials of the one before."""
+    before, whole = known.data, known.mpm.torn.whole
+    for place, material in enumerate(before.materials):
+        if place < len(mesh.materials):
+            mesh.materials[place] = material
+        else:
+            mesh.materials.append(material)
+    known.data, known.mpm.torn.whole = mesh, None
+    for unused in (before, whole):
+        if unused is not None and not unused.users:
+            bpy.data.meshes.remove(unused)
+
+
+def _keep_whole(known: BlenderObject, mesh: BlenderMesh) -> None:
+    """Keep the mesh as it is at rest, and give inside faces a material slot, with a copy of the first material."""
+    torn, shown = known.mpm.torn, known.data
+    torn.whole = mesh.copy() if mesh == shown else mesh
+    torn.whole.name = f"{known.name} Whole"
+    if not torn.inside:
+        first = known.material_slots[0].material if len(known.material_slots) else None
+        inside = bpy.data.materials.new(INSIDE) if first is None else first.copy()
+        inside.name = f"{known.name} {INSIDE}"
+        shown.materials.append(inside)
+        torn.inside = len(shown.materials) - 1
 
 
 def _copied(source: BlenderObject, evaluated: BlenderObject, depsgraph: Depsgraph) -> BlenderMesh:
@@ -146,7 +174,8 @@ def remove(item: BlenderObject) -> None:
         shown = skin_objects.skin_of(item, part)
         part.skin = None
         if shown is not None:
-            mesh = shown.data
+            meshes = [mesh for mesh in (shown.data, shown.mpm.torn.whole) if mesh is not None]
             bpy.data.objects.remove(shown)
-            if not mesh.users:
-                bpy.data.meshes.remove(mesh)
+            for mesh in meshes:
+                if not mesh.users:
+                    bpy.data.meshes.remove(mesh)

@@ -1,7 +1,8 @@
 """Shows the skins of a cache: writes where the vertices of meshes are, at every frame change. Reads only cache files.
 
-The meshes are copies of those of the emitters, with their UVs and materials; nothing but `position` and `velocity` is written. Where there
-is no skin, all vertices lie at one point, so that nothing is seen and nothing of the mesh is lost.
+The meshes are copies of those of the emitters, with their UVs and materials; nothing but `position` and `velocity` is written, except where
+material has torn (`torn_meshes.py`). Where there is no skin, all vertices lie at one point, so that nothing is seen and nothing of the mesh
+is lost.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,13 +20,13 @@ from ...core.particles import Frame, FrameStatistics, Moment
 from ...storage.cache import Cache
 from ...storage.derived import derived_path
 from ...storage.retimed_frames import SAME
-from ...storage.skin_file import POSITION, VELOCITY, Skin, skin_at
+from ...storage.skin_file import POSITION, VELOCITY, Skin, SkinPiece, skin_at
 from ...storage.take import SKIN
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..settings.display_settings import is_asked_for, shows_mesh
-from . import attributes
+from . import attributes, torn_meshes
 
 Arrays = Mapping[str, NDArray[Any]]
 _NO_STATISTICS = FrameStatistics(0, 0, 0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0)
@@ -115,19 +116,36 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
     covered = []
     for number, part, skin in shown:
         is_replaced = number in wanted.smooth and not is_asked_for(part)
-        arrays = None if is_replaced else _arrays(around.skins, number, cache, wanted)
-        count = 0 if arrays is None else len(arrays[POSITION])
-        if count and count != len(skin.data.vertices):
-            vertices = len(skin.data.vertices)
-            told[item.session_uid] = (
-                f'The mesh of "{part.name}" has {vertices} vertices, but it was baked with {count}; '
-                "make the skin again, or bake again if the emitter changed"
-            )
-            arrays = None
-        _fill(skin.data, arrays if count else None, wanted, (around, number))
-        if arrays is not None and shows_mesh(part, is_render=True) and shows_mesh(part, is_render=False):
+        piece = None if is_replaced else _piece(around.skins, number)
+        count = 0 if piece is None else piece.whole_count
+        arrays = None
+        if piece is not None and torn_meshes.shape(skin, piece.cut, count) if count else False:
+            arrays = _arrays(around.skins, number, cache, wanted)
+        elif count:
+            told[item.session_uid] = _problem(part.name, skin, count)
+        _fill(skin.data, arrays, wanted, (around, number))
+        is_shown = piece is not None and (arrays is not None or not count)
+        if is_shown and shows_mesh(part, is_render=True) and shows_mesh(part, is_render=False):
             covered.append(number)
     return tuple(covered)
+
+
+def whole_of(skin: BlenderObject) -> int:
+    """The number of vertices of a mesh before its material tears."""
+    return len((skin.mpm.torn.whole or skin.data).vertices)
+
+
+def _problem(name: str, skin: BlenderObject, count: int) -> str:
+    """Why a mesh cannot follow."""
+    vertices = whole_of(skin)
+    if skin.data.is_editmode:
+        return f'The mesh of "{name}" is being edited; leave Edit Mode to see it move'
+    if vertices == count:
+        return f'The mesh of "{name}" has torn, but no whole one was kept; make the skin again'
+    return (
+        f'The mesh of "{name}" has {vertices} vertices, but it was baked with {count}; '
+        "make the skin again, or bake again if the emitter changed"
+    )
 
 
 def clear(item: BlenderObject) -> None:
@@ -145,6 +163,7 @@ def forget(item: BlenderObject) -> None:
 def forget_filled() -> None:
     """Undo has restored earlier meshes, so what is in them is unknown."""
     runtime.of(ShownSkins).filled.clear()
+    torn_meshes.forget()
 
 
 def _around(item: BlenderObject, cache: Cache, wanted: Wanted) -> _Around:
@@ -169,11 +188,23 @@ def _around(item: BlenderObject, cache: Cache, wanted: Wanted) -> _Around:
     return _Around(skins, tuple((path, stamp) for path, (stamp, _skin) in found.items()))
 
 
-def _arrays(around: list[Skin], number: int, cache: Cache, wanted: Wanted) -> Arrays | None:
-    """The vertices of an emitter's mesh at a fractional frame; None if the skin does not cover it."""
+def _piece(around: list[Skin], number: int) -> SkinPiece | None:
+    """The mesh of an emitter at the frame that is shown; None if the skin does not cover it."""
     if not around or number not in around[0].origin.emitters:
         return None
-    states = [_state(skin, number, cache) for skin in around if number in skin.origin.emitters]
+    return around[0].pieces[around[0].origin.emitters.index(number)]
+
+
+def _arrays(around: list[Skin], number: int, cache: Cache, wanted: Wanted) -> Arrays:
+    """The vertices of an emitter's mesh at a fractional frame."""
+    shown = _piece(around, number)
+    pieces = [(skin, _piece([skin], number)) for skin in around]
+    # meshes that are cut in another way have other vertices
+    states = [
+        _state(skin, piece, cache)
+        for skin, piece in pieces
+        if piece is not None and shown is not None and torn_meshes.is_same(piece.cut, shown.cut)
+    ]
     shown = states[0]
     if len(states) == 1 and abs(wanted.frame - wanted.like) < SAME:
         return shown.arrays
@@ -181,9 +212,9 @@ def _arrays(around: list[Skin], number: int, cache: Cache, wanted: Wanted) -> Ar
     return between(first, second, cache.time.seconds_at(wanted.frame), like=shown)
 
 
-def _state(skin: Skin, number: int, cache: Cache) -> Frame:
+def _state(skin: Skin, piece: SkinPiece, cache: Cache) -> Frame:
     """The vertices of an emitter's mesh as particles, which can be interpolated."""
-    piece, moment = skin.pieces[skin.origin.emitters.index(number)], skin.origin.moment
+    moment = skin.origin.moment
     arrays = {**piece.arrays, "id": np.arange(len(piece.position), dtype=np.int32)}
     return Frame(moment.number, cache.time.seconds_at(moment.frame), arrays, _NO_STATISTICS)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import PointerProperty
+from bpy.props import IntProperty, PointerProperty
 
 from ...core.errors import MpmError
 from ...derived.settings import SkinSettings, SurfaceSettings, VolumeSettings
@@ -70,13 +70,28 @@ SHOWN_VOLUME_GROUP = property_group(
     description="How an object shows the volume of its particles.",
 )
 
-GROUPS = (MADE_GROUP, SKIN_GROUP, VOLUME_GROUP, SHOWN_GROUP, SHOWN_VOLUME_GROUP)
+TORN_GROUP = property_group(
+    "MPM_PG_torn",
+    {
+        "whole": PointerProperty(type=bpy.types.Mesh, name="Whole Mesh", description="The mesh of this skin before its material tears"),
+        "inside": IntProperty(
+            name="Inside Slot", description="Material slot of the inside faces where the material of this skin tears", min=0
+        ),
+    },
+    description="How a skin looks where its material tears.",
+)
+
+GROUPS = (TORN_GROUP, MADE_GROUP, SKIN_GROUP, VOLUME_GROUP, SHOWN_GROUP, SHOWN_VOLUME_GROUP)
 OF_SCENE: dict[str, Any] = {
     "surface": PointerProperty(type=MADE_GROUP),
     "skin": PointerProperty(type=SKIN_GROUP),
     "volume": PointerProperty(type=VOLUME_GROUP),
 }
-OF_OBJECT: dict[str, Any] = {"surface": PointerProperty(type=SHOWN_GROUP), "volume": PointerProperty(type=SHOWN_VOLUME_GROUP)}
+OF_OBJECT: dict[str, Any] = {
+    "surface": PointerProperty(type=SHOWN_GROUP),
+    "volume": PointerProperty(type=SHOWN_VOLUME_GROUP),
+    "torn": PointerProperty(type=TORN_GROUP),
+}
 _DECLARED: dict[str, Any] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings}
 
 

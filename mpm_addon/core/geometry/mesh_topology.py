@@ -84,7 +84,7 @@ def without_repeats(vertices: Floats, triangles: Integers) -> Integers:
     welded = triangles
     if not (edges[1:] == edges[:-1]).any():
         # without coincident vertices, no two triangles can coincide
-        first = _first_at_same_place(vertices)
+        first = first_at_same_place(vertices)
         welded = first[triangles]
         if np.array_equal(welded, triangles):
             return triangles
@@ -107,7 +107,7 @@ def closing(vertices: Floats, triangles: Integers) -> Closing:
     is_closed = Closing(triangles, nothing, nothing, nothing, np.zeros(0))
     if _is_balanced(triangles, len(vertices)):
         return is_closed
-    welded = _first_at_same_place(vertices)[triangles]
+    welded = first_at_same_place(vertices)[triangles]
     if _is_balanced(welded, len(vertices)):
         return is_closed
     starts, ends, counts = _rim(welded, len(vertices))
@@ -130,7 +130,7 @@ def holes(vertices: Floats, triangles: Integers) -> list[Hole]:
     cover = closing(vertices, triangles)
     if len(cover.shares) == 0:
         return []
-    welded = _first_at_same_place(vertices)[cover.triangles[: len(triangles)]]
+    welded = first_at_same_place(vertices)[cover.triangles[: len(triangles)]]
     # triangles collapsed to lines or points do not count as faces
     welded = welded[(welded != np.roll(welded, 1, axis=1)).all(axis=1)]
     ends = np.sort(np.stack(_directed_edges(welded)), axis=0)
@@ -170,7 +170,7 @@ def _is_balanced(triangles: Integers, vertex_count: int) -> bool:
     return np.array_equal(np.sort(starts * vertex_count + ends), np.sort(ends * vertex_count + starts))
 
 
-def _first_at_same_place(vertices: Floats) -> Integers:
+def first_at_same_place(vertices: Floats) -> Integers:
     """For each vertex, the index of one vertex at exactly the same position, common to all vertices there; shape (n,)."""
     order = np.lexsort((vertices + 0.0).T)
     is_new = np.ones(len(vertices), dtype=bool)
@@ -192,7 +192,7 @@ def _rim(triangles: Integers, vertex_count: int) -> tuple[Integers, Integers, In
 
 def loose_parts(vertices: Floats, triangles: Integers) -> Integers:
     """For each vertex, a number common to all vertices connected to it by triangles or at the same position, shape (n,)."""
-    welded = _first_at_same_place(vertices)
+    welded = first_at_same_place(vertices)
     starts, ends = _directed_edges(welded[triangles])
     label = np.arange(len(vertices))
     label[starts] = components(starts, ends, len(vertices))

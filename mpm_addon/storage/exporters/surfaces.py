@@ -70,10 +70,13 @@ def _skin_reader(cache: Cache) -> Callable[[Moment], Sequence[Piece]]:
         found = []
         for number, piece in zip(origin.emitters, pieces, strict=True):
             shape = emitters[number].shape if 0 <= number < len(emitters) else None
-            if len(piece.position) and (not isinstance(shape, Mesh) or len(shape.vertices) != len(piece.position)):
+            if not len(piece.position):
+                continue
+            highest = -1 if piece.cut is None else int(piece.cut.source.max(initial=-1))
+            if not isinstance(shape, Mesh) or len(shape.vertices) != piece.whole_count or highest >= len(shape.triangles):
                 raise CacheError(f"frame {moment.number} has a skin of another mesh", "derive it again", subject=str(cache.folder))
-            if isinstance(shape, Mesh) and len(piece.position):
-                found.append(Piece(piece.name, shape.triangles.astype(np.int32), piece.arrays))
+            triangles = shape.triangles.astype(np.int32)
+            found.append(Piece(piece.name, triangles if piece.cut is None else piece.cut.applied(triangles), piece.arrays))
         return found
 
     return pieces_at
