@@ -114,6 +114,22 @@ def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
     return share * p, share * q, share * r
 
 
+@generic
+def part_of_node(nodes, feet, foot):
+    """The velocity that a uniform pressure gives the node of a foot, over that which it causes at the foot; infinite if that is none.
+
+    What the node has beyond this mirrors the motion of the material above, which contact must leave as it is.
+    """
+    own = feet.own[foot]
+    if own < 0:
+        return math.inf
+    mobility = 0.0
+    for n in range(feet.counts[foot]):
+        if feet.weights[foot, n] > 0.0:
+            mobility += feet.even[foot, n] / (1.0 * nodes[NODE * feet.corners[foot, n] + 3])
+    return feet.even[foot, own] / (1.0 * feet.linear[foot, own] * nodes[NODE * feet.nodes[foot] + 3] * mobility)
+
+
 @kernel
 def find_excess(nodes, feet, run, surface, filled_mass):
     """Find the velocity that each node next to the surface must share; stored in `friction_impulses` until all are found.
@@ -124,7 +140,7 @@ def find_excess(nodes, feet, run, surface, filled_mass):
         foot = feet.active[place]
         p, at = 4 * foot, NODE * feet.nodes[foot]
         velocity = velocity_at_foot(nodes, feet, foot)
-        part = 1.0 / feet.linear[foot, feet.own[foot]] if feet.own[foot] >= 0 else math.inf
+        part = part_of_node(nodes, feet, foot)
         u, v, w = nodes[at] - feet.velocities[p], nodes[at + 1] - feet.velocities[p + 1], nodes[at + 2] - feet.velocities[p + 2]
         foot_velocity = 1.0 * element(velocity, 0), 1.0 * element(velocity, 1), 1.0 * element(velocity, 2)
         normal = 1.0 * feet.normals[p], 1.0 * feet.normals[p + 1], 1.0 * feet.normals[p + 2]

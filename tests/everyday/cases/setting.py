@@ -86,7 +86,9 @@ def pool_of(simulation: Simulation) -> Pool:
     level = volume.sum() / area
     layer = 2.0 * simulation.scene.solver.grid_spacing
     number = np.maximum((height / layer).astype(int), 0)
-    columns = ((diagnostics.positions(simulation)[:, 0] - low[0]) / layer).astype(int)
+    # particles may sink a little into the walls
+    last = round((high[0] - low[0]) / layer) - 1
+    columns = np.clip((diagnostics.positions(simulation)[:, 0] - low[0]) / layer, 0, last).astype(int)
     surfaces = [float(np.quantile(height[columns == column], 0.98)) for column in np.unique(columns)]
     count = np.bincount(number)
     ratio = np.bincount(number, diagnostics.volume_ratios(simulation)) / np.maximum(count, 1)

@@ -22,6 +22,7 @@ NOZZLE_RADIUS, NOZZLE_SPEED, NOZZLE_HEIGHT = 0.08, 1.0, 1.6
 
 
 @lru_cache
+@lru_cache
 def poured(*, offset: float = 0.0, spacing: float | None = None, times: tuple[float, ...] = (4.0, 6.0)) -> list[Pool]:
     """A glass .4 m wide, filled by a nozzle for two seconds."""
     return pools(everyday_scene("poured", offset=offset, spacing=spacing), times)
