@@ -124,8 +124,6 @@ def test_the_scene_is_read_a_frame_a_step_and_left_as_it_was(bpy: Any) -> None:
 
 @pytest.mark.blender
 def test_cancelling_puts_render_modifiers_back(bpy: Any) -> None:
-    scene = bpy.context.scene
-    scene.mpm.use_render_modifiers = True
     add_emitter(bpy)
     modifier = add_collider(bpy).modifiers.new("Subdivision", "SUBSURF")
     modifier.levels, modifier.render_levels, modifier.show_viewport = 1, 3, False

@@ -57,6 +57,7 @@ def test_a_modifiers_mesh_is_the_evaluated_one(bpy: Any) -> None:
 @pytest.mark.blender
 @pytest.mark.parametrize("kind", ["curve", "surface", "text", "metaball"])
 def test_everything_with_a_surface_collides(bpy: Any, kind: str) -> None:
+    bpy.context.scene.mpm.use_render_modifiers = False
     if kind == "curve":
         data = bpy.data.curves.new("Curve", "CURVE")
         data.dimensions, data.bevel_depth = "3D", 0.1
@@ -256,7 +257,6 @@ def test_a_surface_of_linked_data_and_of_an_override_is_read_and_left_alone(bpy:
         bpy.context.scene.collection.objects.link(each)
     override.location = (5.0, 0.0, 0.0)
     add_emitter(bpy, "Source").location = (50.0, 0.0, 0.0)
-    bpy.context.scene.mpm.use_render_modifiers = True
     found = {each.name: each for each in extract_scene(bpy.context).colliders}
     assert set(found) == {"Anvil", f"{library_object.name_full}"}
     assert all(len(each.shape.vertices) == 386 for each in found.values())
@@ -268,7 +268,7 @@ def test_a_surface_of_linked_data_and_of_an_override_is_read_and_left_alone(bpy:
 
 
 @pytest.mark.blender
-def test_render_modifiers_are_taken_where_the_scene_says_so(bpy: Any) -> None:
+def test_objects_are_read_as_they_are_rendered_unless_the_scene_says_otherwise(bpy: Any) -> None:
     item = add_collider(bpy)
     subdivision = item.modifiers.new("Subdivision", "SUBSURF")
     subdivision.levels, subdivision.render_levels = 1, 3
@@ -276,9 +276,10 @@ def test_render_modifiers_are_taken_where_the_scene_says_so(bpy: Any) -> None:
     array.show_viewport, array.show_render = True, False
     mirror = item.modifiers.new("Hidden", "ARRAY")
     mirror.show_viewport, mirror.show_render, mirror.count = False, True, 3
+    assert len(collider(bpy).shape.vertices) == 3 * 386
+    bpy.context.scene.mpm.use_render_modifiers = False
     assert len(collider(bpy).shape.vertices) == 2 * 26
     bpy.context.scene.mpm.use_render_modifiers = True
-    assert len(collider(bpy).shape.vertices) == 3 * 386
     assert (subdivision.levels, array.show_viewport, mirror.show_viewport) == (1, True, False)
     add_mesh(bpy, "Nothing", [], []).mpm.type = "emitter"
     with pytest.raises(SceneError, match="no vertices"):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.advice.preflight import size_text
 from ...core.errors import Cancelled, MpmError
-from ...core.messages import NOTHING, Message, SceneWarning, message_of
+from ...core.messages import NOTHING, Message, message_of
 from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
@@ -26,6 +26,7 @@ from ..reading import freshness
 from ..reading.extract import extract_scene
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
+from .file_warnings import file_warnings
 from .running import Running
 from .session import require_numba
 from .worker import Worker, info_command
@@ -58,7 +59,7 @@ class Preflight:
         description = extract_scene(context, object_name=object_name)
         cache = paths.cache_path(scene, object_name=object_name)
         self._state = _state(scene, object_name)
-        self._warnings = _file_warnings(cache)
+        self._warnings = [warning.fields() for warning in file_warnings(scene, cache)]
         self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
         self._end = time.monotonic() + _PATIENCE_SECONDS
         try:
@@ -207,10 +208,3 @@ def _state(scene: BlenderScene, object_name: str, digest: Callable[[BlenderScene
     """What an answer depends on: the settings that affect frames, and the number of frames."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
     return [digest(scene, object_name), frames.frame_end]
-
-
-def _file_warnings(cache: str) -> list[Report]:
-    if bpy.data.filepath:
-        return []
-    problem = f"it is not saved, so frames go to a temporary folder ({cache})"
-    return [SceneWarning("unsaved_file", "File", problem, "save it before the bake").fields()]

@@ -24,10 +24,9 @@ def render_modifiers(depsgraph: Depsgraph) -> Iterator[None]:
         # the first change rebuilds the graph, so list its objects before
         for item in [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]:
             for owner, viewport, render in _differences(item):
-                before, wanted = getattr(owner, viewport), getattr(owner, render)
-                if before != wanted:
-                    setattr(owner, viewport, wanted)
-                    changed.append((owner, viewport, before))
+                before = getattr(owner, viewport)
+                setattr(owner, viewport, getattr(owner, render))
+                changed.append((owner, viewport, before))
         yield
     finally:
         for owner, viewport, before in reversed(changed):
@@ -35,7 +34,17 @@ def render_modifiers(depsgraph: Depsgraph) -> Iterator[None]:
                 setattr(owner, viewport, before)
 
 
+def differs_in_renders(item: BlenderObject) -> bool:
+    """Whether an object has another shape in renders than in the viewport."""
+    return any(True for _ in _differences(item))
+
+
 def _differences(item: BlenderObject) -> Iterator[tuple[Any, str, str]]:
+    """The settings that are not the same in both: owner, viewport property, render property."""
+    return (each for each in _pairs(item) if getattr(each[0], each[1]) != getattr(each[0], each[2]))
+
+
+def _pairs(item: BlenderObject) -> Iterator[tuple[Any, str, str]]:
     for modifier in item.modifiers:
         yield modifier, "show_viewport", "show_render"
         if modifier.type in _LEVELS:

@@ -268,7 +268,8 @@ SCENE_GROUP = property_group(
         ),
         "use_render_modifiers": BoolProperty(
             name="Render Modifiers",
-            description="Use render settings for modifiers, subdivision levels and resolutions",
+            description="Bake objects as they are rendered: use render settings for modifiers, subdivision levels and resolutions",
+            default=True,
             options=STILL,
         ),
         "use_frame_range": BoolProperty(name="Custom Frame Range", description="Bake a frame range other than the scene's"),
