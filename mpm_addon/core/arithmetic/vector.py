@@ -218,6 +218,17 @@ def store_as_int32(typing_context, array, index, lanes):
     return types.void(array, types.intp, lanes), emit
 
 
+@intrinsic
+def whole(typing_context, array, index):
+    """An element of a 1D int32 array; unlike in plain indexing, a negative index does not count from the end."""
+
+    def emit(context, builder, sig, args):
+        value = builder.load(_pointer_ir(context, builder, sig.args[0], args[0], args[1], INT32))
+        return builder.sext(value, ir.IntType(64))
+
+    return types.int64(array, types.intp), emit
+
+
 @intrinsic(prefer_literal=True)
 def broadcast(typing_context, array, index, count):
     """`count` copies of an element of a 1D array; `count` is a literal."""

@@ -27,6 +27,8 @@ BOX = 6
 # numbers of a record, see `sparse`
 RECORD = 36
 HALF_ROW = ROW // 2
+# numbers of nodes are positive: shifts are faster than divisions, which round down
+PLANE_BITS = (ARENA * ARENA).bit_length() - 1
 MARK_WORDS = 4
 # largest rounding error of a displacement [cells]
 LEAST_WAY = 1e-3
@@ -266,4 +268,4 @@ def _overload_offset_in_arena(scheme, arenas, run):
 def _overload_place_in_arena(scheme, node, across):
     if is_plane(scheme):
         return lambda scheme, node, across: node
-    return lambda scheme, node, across: node // (ARENA * ARENA) * across + node % (ARENA * ARENA)
+    return lambda scheme, node, across: (node >> PLANE_BITS) * across + (node & (1 << PLANE_BITS) - 1)

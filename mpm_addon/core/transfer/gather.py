@@ -10,11 +10,11 @@ from typing import Any
 from numba.extending import overload
 
 from ..arithmetic.operations import constant, generic, multiply_add
-from ..arithmetic.vector import broadcast, load, shuffled, store, store_as_int32, whole_numbers
+from ..arithmetic.vector import broadcast, load, shuffled, store, store_as_int32, whole, whole_numbers
 from .blocks import BLOCK, NEIGHBORS, NODE, PLANE, ROW
 from .scheme import all_weights, is_cubic, is_plane
 from .scratch import ALONG_Z, CHUNK, LANES, LANES_BEFORE, WEIGHTS, store_row_weights
-from .table import LANE_ROW, load_rows, store_rows
+from .table import LANE_ROW, load_lines, load_rows, store_rows
 
 ROW_OF_FOUR = 4 * NODE
 
@@ -160,7 +160,7 @@ def gather_lanes(scheme, begin, end, scratch, index, start, result):
     """Gather slots [begin, end) of the chunk from the arena of velocities at `start`."""
     arena = scratch[start:]
     for lane in range(begin, end):
-        gather_lane(scheme, arena, NODE * index[lane], scratch, lane, result)
+        gather_lane(scheme, arena, NODE * whole(index, lane), scratch, lane, result)
 
 
 @generic
@@ -188,10 +188,7 @@ def gathered_from(scheme, position, spacing, scratch, row):
         (3 values) [kg].
     """
     _, (dx, dy, dz), _, _, _ = all_weights(scheme, position)
-    u, v, w, mass = load_rows(scratch, row)
-    a, d, g, sx = load_rows(scratch, row + NODE)
-    b, e, h, sy = load_rows(scratch, row + 2 * NODE)
-    c, f, i, sz = load_rows(scratch, row + 3 * NODE)
+    (u, v, w, mass), (a, d, g, sx), (b, e, h, sy), (c, f, i, sz) = load_lines(scratch, row)
     factor = scheme.inverse_inertia / spacing
     gradient = (
         factor * (a - u * dx), factor * (b - u * dy), factor * (c - u * dz),

@@ -7,7 +7,7 @@ wherever it lies. What lands in the margin is never read. A tile stays in the fi
 import numpy as np
 
 from ..arithmetic.operations import absolute, constant, generic, maximum, select
-from ..arithmetic.vector import largest, load, shuffled, store, trailing_zeros
+from ..arithmetic.vector import largest, load, prefetch, shuffled, store, trailing_zeros
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from .blocks import ARENA, BLOCK, NEIGHBORS, NODE
@@ -19,6 +19,9 @@ ROW = NODE * BLOCK
 # adjacent rows are processed together: branches cost more than rows
 FOUR_ROWS = (1 << BLOCK) - 1
 
+
+# how many node blocks before its sum what a node block reads and writes is fetched
+AHEAD = 2
 
 # a factor of masses before they are inverted
 ENLARGED = 2.0**64
@@ -199,6 +202,38 @@ def empty_tile(like):
     return tile[ROW - int(tile.ctypes.data) // tile.itemsize % ROW :]
 
 
+@generic
+def fetch_arena(arenas, run):
+    """Let the processor fetch the arena of a run. Records are read in order anyway."""
+    x0, x1, y0, y1, _, _ = box_of(arenas, run)
+    if x0 != IS_RECORDS:
+        start = arenas.starts[run]
+        for at in range(start, start + (x1 - x0) * (y1 - y0) * NODE * ARENA, ROW):
+            prefetch(arenas.values, at)
+
+
+@generic
+def fetch_block(arenas, number, around, node, rows):
+    """Let the processor fetch what the sum of a node block reads and writes: arenas that no block before it has read, and its rows.
+
+    Args:
+        around: (27 or 9,) see `node_arenas` in `update_grid`.
+        node, rows: the block's nodes, and those of its rows that held something before.
+    """
+    place = around.size // 2
+    for _ in range(2):
+        if around[place] >= 0:
+            first = around[place] * arenas.rooms.shape[0]
+            for run in range(first + arenas.instances[number, 0], first + arenas.instances[number, 1]):
+                fetch_arena(arenas, run)
+        # the next one along x
+        place += around.size // 3
+    for row in range(0, node.size // ROW, BLOCK):
+        if rows >> row & FOUR_ROWS:
+            for each in range(row, row + BLOCK):
+                prefetch(node, each * ROW)
+
+
 @parallel_kernel
 def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds):
     """Sum the arenas into nodes in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
@@ -216,6 +251,9 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds)
     is_plane = node_arenas.shape[1] != NEIGHBORS
     tile = empty_tile(impulse)
     for number in shared(tickets[0], node_arenas.shape[0], 16):
+        coming = number + AHEAD
+        if coming < node_arenas.shape[0]:
+            fetch_block(arenas, coming, node_arenas[coming], nodes[coming], node_rows[coming])
         rows = 0
         for word in range(MARK_WORDS):
             marks = arenas.marks[number, word]

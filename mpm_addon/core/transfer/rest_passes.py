@@ -17,7 +17,7 @@ from .gather import gather_arena, gather_lanes, gathered_from, prepare_gather, r
 from .packing import group_end
 from .rows import DEFORMATION, POSITION, ROW_COUNT, STRESS, VELOCITY, VELOCITY_GRADIENT
 from .scratch import CHUNK, GATHERED, LANES
-from .table import LANE_ROW, live_count, load_matrix, load_rows, load_vector, store_matrix, store_rows, store_vector
+from .table import LANE_ROW, live_count, load_lines, load_matrix, load_vector, store_lines, store_matrix, store_vector
 
 # the position to which the rest nodes move a particle, relative to its block in the rest state [cells]
 PLACE = ROW_COUNT
@@ -63,10 +63,7 @@ def store_parcels(parcels, slot, velocity, gradient, place):
     x, y, z = place
     a, b, c, d, e, f, g, h, i = gradient
     at = LANE_ROW * slot
-    store_rows(parcels, at, u, v, w, x)
-    store_rows(parcels, at + NODE, a, b, c, y)
-    store_rows(parcels, at + 2 * NODE, d, e, f, z)
-    store_rows(parcels, at + 3 * NODE, g, h, i, z)
+    store_lines(parcels, at, (u, v, w, x), (a, b, c, y), (d, e, f, z), (g, h, i, z))
 
 
 @parallel_kernel
@@ -195,10 +192,7 @@ def take_change(tickets, particles, is_near, slots, scratch, parcels):
             for slot in range(low // LANE_COUNT * LANE_COUNT, high, LANE_COUNT):
                 for lane in range(LANE_COUNT):
                     store(numbers, LANES + LANE_ROW * lane, load(parcels, LANE_ROW * slots[slot + lane], LANE_ROW))
-                u, v, w, _ = load_rows(numbers, LANES)
-                a, b, c, _ = load_rows(numbers, LANES + NODE)
-                d, e, f, _ = load_rows(numbers, LANES + 2 * NODE)
-                g, h, i, _ = load_rows(numbers, LANES + 3 * NODE)
+                (u, v, w, _), (a, b, c, _), (d, e, f, _), (g, h, i, _) = load_lines(numbers, LANES)
                 inverse = inverse_transposed(load_matrix(table, DEFORMATION, slot))
                 store_vector(table, VELOCITY, slot, (u, v, w))
                 store_matrix(table, VELOCITY_GRADIENT, slot, multiply((a, b, c, d, e, f, g, h, i), inverse))

@@ -12,7 +12,7 @@ from typing import Any
 from numba.extending import overload
 
 from ..arithmetic.operations import constant, generic, select
-from ..arithmetic.vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, whole_numbers
+from ..arithmetic.vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, whole, whole_numbers
 from ..arithmetic.vector_arithmetic import floor
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
@@ -232,7 +232,7 @@ def scatter_lanes(scheme, begin, end, scratch, index, arenas, run):
     start, across = offset_in_arena(scheme, arenas, run)
     start = arenas.starts[run] + NODE * start
     for lane in range(begin, end):
-        scatter_lane(scheme, arenas.values, start + NODE * place_in_arena(scheme, index[lane], across), NODE * across, scratch, lane)
+        scatter_lane(scheme, arenas.values, start + NODE * place_in_arena(scheme, whole(index, lane), across), NODE * across, scratch, lane)
 
 
 @parallel_kernel

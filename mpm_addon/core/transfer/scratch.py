@@ -14,7 +14,7 @@ from ..arithmetic.operations import constant, generic
 from ..arithmetic.vector import store
 from .blocks import ARENA_NODES, NODE
 from .scheme import is_cubic, is_plane
-from .table import LANE_ROW, store_rows
+from .table import LANE_ROW, store_lines
 
 # slots per chunk
 CHUNK = 64
@@ -25,10 +25,11 @@ ALONG_Z = WEIGHTS + 16 * CHUNK
 # one row per slot: four numbers, and their slopes along x, y and z; for FLIP also those before forces and contact
 LANES = ALONG_Z + LANE_ROW * CHUNK
 LANES_BEFORE = LANES + LANE_ROW * CHUNK
-# nodes around a block, and the same before forces and contact; a row of nodes may be read and written one node past its end
-GATHERED = LANES_BEFORE + LANE_ROW * CHUNK
+# nodes around a block, and the same before forces and contact; a row of nodes may be read and written one node past its end. The second
+# node of a row, the block's own first one, begins a line of the processor's cache.
+GATHERED = LANES_BEFORE + LANE_ROW * CHUNK + 3 * NODE
 GATHERED_BEFORE = GATHERED + NODE * (ARENA_NODES + 4)
-SCRATCH_SIZE = GATHERED_BEFORE + NODE * (ARENA_NODES + 4)
+SCRATCH_SIZE = GATHERED_BEFORE + NODE * (ARENA_NODES + 5)
 
 
 class Scratch(NamedTuple):
@@ -66,18 +67,11 @@ def store_momenta(scratch, row, offsets, mass, velocity, affine):
     dx, dy, dz = offsets
     u, v, w = velocity
     a, b, c, d, e, f, g, h, i = affine
-    store_rows(
-        scratch,
-        row,
-        mass * u - (a * dx + b * dy + c * dz),
-        mass * v - (d * dx + e * dy + f * dz),
-        mass * w - (g * dx + h * dy + i * dz),
-        mass,
-    )
     zero = constant(0.0, mass)
-    store_rows(scratch, row + NODE, a, d, g, zero)
-    store_rows(scratch, row + 2 * NODE, b, e, h, zero)
-    store_rows(scratch, row + 3 * NODE, c, f, i, zero)
+    x = mass * u - (a * dx + b * dy + c * dz)
+    y = mass * v - (d * dx + e * dy + f * dz)
+    z = mass * w - (g * dx + h * dy + i * dz)
+    store_lines(scratch, row, (x, y, z, mass), (a, d, g, zero), (b, e, h, zero), (c, f, i, zero))
 
 
 def store_row_weights(scheme: Any, scratch: Any, at: Any, wx: Any, wy: Any) -> None:
