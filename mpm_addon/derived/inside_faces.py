@@ -2,10 +2,11 @@
 
 Each rim of a piece is a closed line. It is filled in the plane in which it encloses most area. Where two pieces share a rim, both get the
 same face, facing each other, and its inner points lie between the particles that parted, so that it looks torn and not sawn. Where more
-pieces meet, each has a face of its own that swells to where its fragment ends.
+pieces meet, each has a face of its own that swells to where its fragment ends; so does that of a chip that came off a surface.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ _SMOOTHING = 10
 _DECIDING, _FAR = 6, 3.0
 # Open lines that enclose less than this part of the square of their length have no face: a sheet was cut.
 _THIN = 1e-3
+# Pieces that lack more than this part of their volume are chips.
+_CHIP = 0.3
 
 
 class Inside(NamedTuple):
@@ -52,6 +55,14 @@ class _Rim(NamedTuple):
     key: tuple[int, ...]
 
 
+class _Patch(NamedTuple):
+    """A face, or several of one piece: vertices on rims, own points [m] (k, 3), and triangles that number these after those (m, 3)."""
+
+    line: Integers
+    own: Floats
+    faces: Integers
+
+
 def closed(pieces: Pieces, votes: Votes) -> Inside:
     """Close the rims of all pieces.
 
@@ -59,48 +70,78 @@ def closed(pieces: Pieces, votes: Votes) -> Inside:
         pieces: the pieces.
         votes: knows where particles parted.
     """
-    points, middle = pieces.faces.points, pieces.faces.points.mean(axis=0)
-    rims = [
-        _rim(line, pieces.place) for line, is_closed in _lines(pieces.rims) if len(line) > 2 and (is_closed or not _is_thin(points[line]))
-    ]
-    uses = Counter(rim.key for rim in rims)
-    known = {rim.key: _face(points[rim.line], votes) for rim in rims}
-    inside = Inside(np.zeros((0, 3)), np.zeros(0, np.int64), np.zeros((0, 3), np.int64))
-    for rim in rims:
-        if uses[rim.key] > 1:
-            inside = _with(inside, rim, *known[rim.key], len(points))
-    # where more than two fragments meet, no two rims are alike
-    alone = [rim for rim in rims if uses[rim.key] == 1]
-    outside, of_outside = pieces.faces.triangles, pieces.fragment[pieces.faces.triangles[:, 0]]
-    whole = volume_from(middle, points, outside)
-    of_inside = pieces.fragment[np.concatenate([np.arange(len(points)), inside.like])][inside.triangles[:, 0]]
-    for fragment in np.unique([pieces.fragment[rim.line[0]] for rim in alone]).tolist():
-        shared = inside.triangles[: len(of_inside)][of_inside == fragment]
-        flat = Inside(inside.points, inside.like, inside.triangles[:0])
-        for rim in alone:
-            if pieces.fragment[rim.line[0]] == fragment:
-                flat = _with(flat, rim, *known[rim.key], len(points))
-        every = np.concatenate([points, flat.points])
-        wanted = whole * votes.share(fragment) - volume_from(middle, every, np.concatenate([outside[of_outside == fragment], shared]))
-        used, local = np.unique(flat.triangles, return_inverse=True)
-        fixed = int((used < len(points)).sum())
-        own, faces = Swelling(wanted, fragment, middle, votes).swollen(every[used], local.reshape(-1, 3), fixed)
-        numbers = np.concatenate([used[:fixed], len(points) + len(inside.points) + np.arange(len(own))])
-        like = np.full(len(own), used[0])
-        inside = Inside(
-            np.concatenate([inside.points, own]), np.concatenate([inside.like, like]), np.concatenate([inside.triangles, numbers[faces]])
-        )
-    return inside
+    count, patches = len(pieces.faces.points), _Closing(pieces, votes).patches()
+    points, like, triangles = [np.zeros((0, 3))], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int64)]
+    for line, own, faces in patches:
+        triangles.append(np.concatenate([line, count + np.arange(len(own))])[faces])
+        points.append(own)
+        like.append(np.full(len(own), line[0]))
+        count += len(own)
+    return Inside(np.concatenate(points), np.concatenate(like), np.concatenate(triangles))
 
 
-def _with(inside: Inside, rim: _Rim, own: Floats, faces: Integers, count: int) -> Inside:
-    """Inside faces with that of one more rim; `count` vertices precede their own ones."""
-    numbers = np.concatenate([rim.line, count + len(inside.points) + np.arange(len(own))])
-    return Inside(
-        np.concatenate([inside.points, own]),
-        np.concatenate([inside.like, np.full(len(own), rim.line[0])]),
-        np.concatenate([inside.triangles, numbers[faces[:, ::-1] if rim.is_reversed else faces]]),
-    )
+class _Closing:
+    """The rims of all pieces, and the faces in them."""
+
+    def __init__(self, pieces: Pieces, votes: Votes) -> None:
+        self._points, self._votes, self._middle = pieces.faces.points, votes, pieces.faces.points.mean(axis=0)
+        self._of_point, self._outside = pieces.fragment, pieces.faces.triangles
+        self._whole = volume_from(self._middle, self._points, self._outside)
+        lines = [line for line, is_closed in _lines(pieces.rims) if len(line) > 2 and (is_closed or not _is_thin(self._points[line]))]
+        self._rims: dict[int, list[_Rim]] = {}
+        for line in lines:
+            self._rims.setdefault(int(pieces.fragment[line[0]]), []).append(_rim(line, pieces.place))
+        self._uses = Counter(rim.key for rims in self._rims.values() for rim in rims)
+        # faces, turned like the keys
+        self._known = {rim.key: _face(self._points[rim.line], votes) for rims in self._rims.values() for rim in rims}
+
+    def patches(self) -> list[_Patch]:
+        """The inside faces of all pieces."""
+        for fragment, rims in self._rims.items():
+            lack = self._lack(fragment)
+            # the cut around a chip is flat, and the chip is not
+            if abs(lack) > _CHIP * abs(self._whole) * self._votes.share(fragment) and all(self._uses[rim.key] > 1 for rim in rims):
+                for rim in rims:
+                    patch = self._swollen([rim], fragment, lack / len(rims))
+                    self._known[rim.key] = patch.own, patch.faces[:, ::-1] if rim.is_reversed else patch.faces
+        found = []
+        for fragment, rims in self._rims.items():
+            found += [self._patch(rim) for rim in rims if self._uses[rim.key] > 1]
+            # where more than two fragments meet, no two rims are alike
+            alone = [rim for rim in rims if self._uses[rim.key] == 1]
+            found += [self._swollen(alone, fragment, self._lack(fragment))] if alone else []
+        return found
+
+    def _patch(self, rim: _Rim) -> _Patch:
+        own, faces = self._known[rim.key]
+        return _Patch(rim.line, own, faces[:, ::-1] if rim.is_reversed else faces)
+
+    def _lack(self, fragment: int) -> float:
+        """The volume that is missing in a piece [m^3]."""
+        outside = self._outside[self._of_point[self._outside[:, 0]] == fragment]
+        inside = sum(self._volume(self._patch(rim)) for rim in self._rims[fragment])
+        return self._whole * self._votes.share(fragment) - volume_from(self._middle, self._points, outside) - inside
+
+    def _volume(self, patch: _Patch) -> float:
+        return volume_from(self._middle, np.concatenate([self._points[patch.line], patch.own]), patch.faces)
+
+    def _swollen(self, rims: Sequence[_Rim], fragment: int, lack: float) -> _Patch:
+        """The faces of some rims of a piece, swollen together until they have added what it lacks."""
+        patch = _joined([self._patch(rim) for rim in rims])
+        swelling = Swelling(self._volume(patch) + lack, fragment, self._middle, self._votes)
+        own, faces = swelling.swollen(np.concatenate([self._points[patch.line], patch.own]), patch.faces, len(patch.line))
+        return _Patch(patch.line, own, faces)
+
+
+def _joined(patches: Sequence[_Patch]) -> _Patch:
+    """Several faces as one patch."""
+    line, own = np.concatenate([patch.line for patch in patches]), np.concatenate([patch.own for patch in patches])
+    faces, first, second = [], 0, len(line)
+    for patch in patches:
+        numbers = np.concatenate([first + np.arange(len(patch.line)), second + np.arange(len(patch.own))])
+        faces.append(numbers[patch.faces])
+        first, second = first + len(patch.line), second + len(patch.own)
+    return _Patch(line, own, np.concatenate(faces))
 
 
 def _rim(line: Integers, place: Integers) -> _Rim:

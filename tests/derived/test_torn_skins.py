@@ -96,6 +96,22 @@ def test_every_piece_is_closed_and_keeps_its_volume(tmp_path: Path, cuts: int, p
     np.testing.assert_allclose([body.volume for body in large], shares, atol=0.02)
 
 
+def test_a_chip_that_comes_off_a_face_is_as_thick_as_its_particles_were(tmp_path: Path) -> None:
+    """The tear meets the surface along one line, which a flat face would close."""
+
+    def chip(x: np.ndarray) -> np.ndarray:
+        return ((np.abs(x[:, :2]).max(axis=1) < 0.1) & (x[:, 2] > 0.3)).astype(np.int64)
+
+    mesh, rest = cube(SIDE), particles(20)
+    write_moves(tmp_path, scene_of(mesh, tear_stretch=1.5), rest, same, pieces=(chip,))
+    assert derive(tmp_path) == 0
+    smaller, larger = sorted(bodies(mesh, piece(tmp_path, 1)), key=lambda body: body.volume)
+    assert smaller.is_watertight
+    assert larger.is_watertight
+    assert smaller.volume == pytest.approx(chip(rest).mean() * SIDE**3, rel=0.02)
+    assert smaller.volume + larger.volume == pytest.approx(SIDE**3, rel=1e-3)
+
+
 def test_pieces_follow_their_own_particles_only(tmp_path: Path) -> None:
     mesh, rest = cube(SIDE), particles(20)
     write_moves(tmp_path, scene_of(mesh, tear_stretch=1.5), rest, same, apart, pieces=(halves, halves))
