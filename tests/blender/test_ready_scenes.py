@@ -79,6 +79,17 @@ def test_a_ready_scene_has_the_same_size_in_meters_in_any_unit(bpy: Any, name: s
         assert one.velocity == pytest.approx(other.velocity, rel=1e-5)
 
 
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_only_the_snowball_gets_fog(bpy: Any, name: str) -> None:
+    scene = add(bpy, name)
+    assert scene.mpm.volume.while_baking == (name == "snowball")
+
+
+@blender
+def test_light_is_scattered_in_fog_often_enough_not_to_look_gray(bpy: Any) -> None:
+    assert add(bpy, "snowball").cycles.volume_bounces == 4
+
+
 def test_a_scene_of_the_user_is_not_touched(bpy: Any) -> None:
     scene = bpy.context.scene
     mine = add_mesh(bpy, "Mine")
@@ -100,6 +111,7 @@ def test_a_scene_of_the_user_is_not_touched(bpy: Any) -> None:
         lambda bpy, scene: setattr(scene.render, "fps", 30),
         lambda bpy, scene: setattr(scene, "world", bpy.data.worlds.new("Sunset")),
         lambda bpy, scene: setattr(scene.mpm.solver, "grid_spacing", 0.3),
+        lambda bpy, scene: setattr(scene.mpm.volume, "while_baking", True),
         lambda bpy, scene: add_mesh(bpy, "Table"),
     ],
 )

@@ -43,7 +43,7 @@ class Studio:
     Attributes:
         sky, brightness: color and strength of the world.
         size: of the picture [pixels].
-        samples, bounces: settings of Cycles.
+        samples, bounces, fog_bounces: settings of Cycles; light that is scattered in fog less often makes it gray.
         view: view transform and look; the scene's own if not given.
     """
 
@@ -53,6 +53,7 @@ class Studio:
     size: tuple[int, int] = (960, 540)
     samples: int = 24
     bounces: int = 12
+    fog_bounces: int = 4
     view: tuple[str, str] | None = None
 
 
@@ -134,6 +135,10 @@ class Stage:
         paint(item, color, roughness=roughness, metallic=metallic)
         return item
 
+    def fog(self) -> None:
+        """Make a volume of loose particles during the bake."""
+        self.scene.mpm.volume.while_baking = True
+
     def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7) -> None:
         """Add a plane that is rendered but not simulated."""
         self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness)
@@ -212,6 +217,7 @@ class Stage:
             return
         cycles = self.scene.cycles
         cycles.samples, cycles.use_denoising, cycles.max_bounces = studio.samples, True, studio.bounces
+        cycles.volume_bounces = studio.fog_bounces
 
     def _object(self, name: str, solid: Solid, at: Point, rotation: Point = (0.0, 0.0, 0.0)) -> BlenderObject:
         unit = self._unit

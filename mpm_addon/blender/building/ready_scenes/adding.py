@@ -76,6 +76,7 @@ def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
         (settings.solver, "spacing"),
         (settings.domain, "kind"),
         (settings.domain, "object"),
+        (settings.volume, "while_baking"),
     ]
 
 
