@@ -14,7 +14,7 @@ from typing import Any
 from .arguments import frame_range, particle_count, thread_count
 from .core.errors import CacheError, Cancelled, MpmError, SceneError
 from .core.forecast.estimate import estimate
-from .core.messages import SceneWarning, one_line
+from .core.messages import Message, SceneWarning, Topic, one_line
 from .core.processor import LEVELS, NATIVE, is_supported, prepare_numba
 from .core.scene.description import Scene
 from .core.stepping.support import refuse_unsupported
@@ -158,7 +158,7 @@ def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]]
     if level is None or level == NATIVE or level not in LEVELS or is_supported(level):
         return level if level in LEVELS else None
     words = f"was baked with level {level}, which this processor does not support; later frames may differ in their last digits"
-    tell({"event": "warning", **SceneWarning("processor", str(options.cache), words).fields()})
+    tell({"event": "warning", **SceneWarning(Topic.PROCESSOR, Message(words, (), str(options.cache))).fields()})
     return None
 
 

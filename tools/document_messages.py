@@ -7,17 +7,17 @@ from pathlib import Path
 
 from environments import ROOT
 
-from mpm_addon.core.messages import Action
+from mpm_addon.core.messages import COMMANDS
 
 PAGE = ROOT / "docs" / "manual" / "messages.md"
 PACKAGE = ROOT / "mpm_addon"
 # Replaces values in messages.
 VALUE = "…"
 RAISED = ("MpmError", "SceneError", "CacheError", "PresetError", "UnstableError", "Stopped", "Cancelled", "ArrayFileError")
-ERRORS = (*RAISED, "Message", "SceneWarning")
-# Number of arguments before the problem, including the subject of a warning.
-BEFORE = {"Stopped": 1, "SceneWarning": 2}
-ACTIONS = {f"Action.{action.name}": action.value for action in Action}
+ERRORS = (*RAISED, "Message")
+# Number of arguments before the problem.
+BEFORE = {"Stopped": 1}
+ACTIONS = {f"Action.{action.name}": words for action, words in COMMANDS.items()}
 
 INTRODUCTION = """\
 # All messages
@@ -68,11 +68,9 @@ def messages_of(path: Path) -> Iterator[str]:
 def _told(call: ast.Call, constants: Mapping[str, str]) -> str:
     """The text of a message call: the subject, the problem and the remedies."""
     name = _name(call.func)
-    before, (problem, *remedies) = call.args[: BEFORE.get(name, 0)], call.args[BEFORE.get(name, 0) :]
+    problem, *remedies = call.args[BEFORE.get(name, 0) :]
     subject = next((word.value for word in call.keywords if word.arg == "subject"), None)
-    if name == "SceneWarning":
-        subject = before[1]
-    elif name == "Message":
+    if name == "Message":
         subject = remedies[1] if len(remedies) > 1 else subject
         remedies = remedies[0].elts if remedies and isinstance(remedies[0], ast.Tuple) else remedies[:1]
     text = template(problem, constants) or VALUE

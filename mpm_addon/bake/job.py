@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import CacheError, Cancelled
 from ..core.failure import Failure
 from ..core.forecast.estimate import Estimate
-from ..core.messages import NOTHING, Action, Message, SceneWarning, message_of
+from ..core.messages import NOTHING, Action, Message, SceneWarning, Topic, message_of
 from ..core.particles import Frame, FrameStatistics
 from ..core.scene.description import Scene
 from ..stopping import Listener
@@ -107,7 +107,7 @@ class Job:
             write_failure(self._writer.folder, failure, take=self._writer.take)
         except (OSError, CacheError) as error:
             # the failure itself must still be raised
-            self._emit({"event": "warning", **SceneWarning("failure", FAILURE, f"cannot be written ({error})").fields()})
+            self._emit({"event": "warning", **SceneWarning(Topic.FAILURE, Message(f"cannot be written ({error})", (), FAILURE)).fields()})
 
     def end(self, event: Event) -> None:
         """Emit the event with which the bake ends, other than "done"."""
@@ -136,7 +136,7 @@ class Job:
         changed = self._writer.changed_settings()
         if changed:
             problem = f"its frames were cached with different settings ({', '.join(changed)}) and are kept"
-            self._tell_warnings([SceneWarning("settings", str(self._writer.folder), problem, Action.RESTART).fields()])
+            self._tell_warnings([SceneWarning(Topic.SETTINGS, Message(problem, (Action.RESTART,), str(self._writer.folder))).fields()])
 
     def _warn_of_gaps(self) -> None:
         """Warn of missing frames of earlier takes, which are not baked here."""
@@ -146,14 +146,13 @@ class Job:
         count = f"{len(gaps)} frames, {min(gaps)} to {max(gaps)}," if len(gaps) > 1 else f"frame {min(gaps)}"
         verb = "belong" if len(gaps) > 1 else "belongs"
         problem = f"{count} {verb} to an earlier take and cannot be baked here"
-        self._tell_warnings([SceneWarning("gap", str(self._writer.folder), problem, Action.FIND_MISSING).fields()])
+        self._tell_warnings([SceneWarning(Topic.GAP, Message(problem, (Action.FIND_MISSING,), str(self._writer.folder))).fields()])
 
     def _known_warnings(self) -> list[Event] | None:
         """The warnings of an earlier run about the scene itself; None if they are not known."""
-        from ..core.advice.preflight import SCENE_TOPICS
-
+        of_scene = {topic.value for topic in Topic if topic.is_of_scene}
         known = recorded_warnings(self._writer.folder, self._writer.scene_hash, self._frames())
-        return None if known is None else [warning for warning in known if warning["topic"] in SCENE_TOPICS]
+        return None if known is None else [warning for warning in known if warning["topic"] in of_scene]
 
     def _warn(self, cost: Estimate, known: list[Event] | None) -> None:
         """Emit the warnings of a bake; the scene is not checked again if its warnings are known."""

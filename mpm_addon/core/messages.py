@@ -1,26 +1,39 @@
 """Messages about a problem: the problem and its remedies, as data that each front end words in its own way."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
-from typing import Any, NamedTuple
+from enum import Enum, StrEnum
+from typing import Any, NamedTuple, Self
 
 # Maximum characters of a message; a name from a file may have millions.
 LONGEST = 1000
 
 
 class Action(Enum):
-    """A remedy for which each front end has a command or a button; the value is the command line's wording."""
+    """A remedy that each front end words in its own way. The value is its name in JSON."""
 
-    BAKE = "bake into it"
-    RESTART = "bake again with --restart"
-    RESUME = "bake again to resume"
-    FILL_GAP = "bake again to fill the gap"
-    REPLACE = "use --restart to replace the frames, --from to resume after one of them, or choose another cache folder"
-    SHOW_OTHER_TAKE = "show another take, or bake again with --restart"
-    MEND_BY_TAKE = "show one of its takes to rewrite it"
-    DERIVE = "derive again to resume"
-    FIND_MISSING = "run info --check to see what is missing and how to bake it"
+    BAKE = "bake"
+    RESTART = "restart"
+    RESUME = "resume"
+    FILL_GAP = "fill_gap"
+    REPLACE = "replace"
+    SHOW_OTHER_TAKE = "show_other_take"
+    MEND_BY_TAKE = "mend_by_take"
+    DERIVE = "derive"
+    FIND_MISSING = "find_missing"
+
+
+# How commands, and scripts that read their output, tell actions; Blender's panels have their own words.
+COMMANDS = {
+    Action.BAKE: "bake into it",
+    Action.RESTART: "bake again with --restart",
+    Action.RESUME: "bake again to resume",
+    Action.FILL_GAP: "bake again to fill the gap",
+    Action.REPLACE: "use --restart to replace the frames, --from to resume after one of them, or choose another cache folder",
+    Action.SHOW_OTHER_TAKE: "show another take, or bake again with --restart",
+    Action.MEND_BY_TAKE: "show one of its takes to rewrite it",
+    Action.DERIVE: "derive again to resume",
+    Action.FIND_MISSING: "run info --check to see what is missing and how to bake it",
+}
 
 
 class Message(NamedTuple):
@@ -39,16 +52,16 @@ class Message(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.problem)
 
-    def remedy(self, words: Mapping[Action, str] | None = None) -> str:
+    def remedy(self, words: Mapping[Action, str] = COMMANDS) -> str:
         """What to do, with a front end's wording of actions; by default the command line's."""
-        return ", then ".join(_words(each, words) if isinstance(each, Action) else each for each in self.remedies)
+        return ", then ".join(words[each] if isinstance(each, Action) else each for each in self.remedies)
 
-    def sentence(self, words: Mapping[Action, str] | None = None) -> str:
+    def sentence(self, words: Mapping[Action, str] = COMMANDS) -> str:
         """Problem and remedy, without the subject."""
         remedy = self.remedy(words)
         return f"{self.problem}; {remedy}." if remedy else self.problem
 
-    def text(self, words: Mapping[Action, str] | None = None) -> str:
+    def text(self, words: Mapping[Action, str] = COMMANDS) -> str:
         """Everything in one line."""
         told = self.sentence(words)
         return f"{self.subject}: {told}" if self.subject else told
@@ -59,51 +72,75 @@ class Message(NamedTuple):
 
     def fields(self) -> dict[str, Any]:
         """The message as part of a JSON object: the data that `message_of` reads, and the command line's text."""
-        remedies = [{"action": each.name.lower()} if isinstance(each, Action) else each for each in self.remedies]
+        remedies = [{"action": each.value} if isinstance(each, Action) else each for each in self.remedies]
         return {"message": self.text(), "problem": self.problem, "remedies": remedies, "subject": self.subject}
 
 
 NOTHING = Message("")
 
 
-@dataclass(frozen=True)
-class SceneWarning:
+class Topic(StrEnum):
+    """What a warning is about, for programs. The value is the word in files and events.
+
+    Attributes:
+        is_of_scene: whether such warnings depend on the scene alone; the others also depend on the computer or on the bake.
+    """
+
+    is_of_scene: bool
+
+    def __new__(cls, word: str, is_of_scene: bool = False) -> Self:
+        topic = str.__new__(cls, word)
+        topic._value_, topic.is_of_scene = word, is_of_scene
+        return topic
+
+    THIN_EMITTER = "thin_emitter", True
+    THIN_COLLIDER = "thin_collider", True
+    OPEN_MESH = "open_mesh", True
+    OUTSIDE_DOMAIN = "outside_domain", True
+    OVERLAP = "overlap", True
+    NEVER_EMITS = "never_emits", True
+    LIGHT_BODY = "light_body", True
+    FAST_COLLIDER = "fast_collider", True
+    NARROW_OPENING = "narrow_opening", True
+    CLOSING_COLLIDER = "closing_collider", True
+    PREVIEW_PARTICLES = "preview_particles"
+    CRUSHED = "crushed"
+    MEMORY = "memory"
+    DISK = "disk"
+    DURATION = "duration"
+    KERNELS = "kernels"
+    PROCESSOR = "processor"
+    SETTINGS = "settings"
+    GAP = "gap"
+    FAILURE = "failure"
+    STEERING = "steering"
+    UNSAVED_FILE = "unsaved_file"
+    SCALED_GRAVITY = "scaled_gravity"
+    VIEWPORT_SHAPE = "viewport_shape"
+
+
+class SceneWarning(NamedTuple):
     """Something worth a second look; the scene can still be baked.
 
     Attributes:
-        topic: one word for programs: "thin_emitter", "thin_collider", "open_mesh", "outside_domain", "overlap", "never_emits",
-            "light_body", "fast_collider", "narrow_opening", "closing_collider", "crushed", "memory", "disk", "duration", "kernels", ...
-        subject: what it is about: 'Emitter "Cube"'.
-        problem: the value and the limit, a clause without the subject.
-        remedy: what to do; "" if nothing helps.
+        topic: what it is about, for programs.
+        message: the problem, its subject, and the remedy if there is one.
     """
 
-    topic: str
-    subject: str
-    problem: str
-    remedy: str | Action = ""
-
-    @property
-    def told(self) -> Message:
-        """The warning as a message."""
-        return Message(self.problem, (self.remedy,) if self.remedy else (), self.subject)
-
-    @property
-    def message(self) -> str:
-        """Problem and remedy in the command line's words."""
-        return self.told.sentence()
+    topic: Topic
+    message: Message
 
     def __str__(self) -> str:
-        return self.told.text()
+        return self.message.text()
 
     def fields(self) -> dict[str, Any]:
-        """The warning as part of a JSON object; its message leaves out the subject."""
-        return {"topic": self.topic, **self.told.fields(), "message": self.message}
+        """The warning as part of a JSON object; its text leaves out the subject."""
+        return {"topic": self.topic.value, **self.message.fields(), "message": self.message.sentence()}
 
 
 def message_of(told: Mapping[str, Any]) -> Message:
     """The message in an untrusted JSON object: anything of the wrong type is left out."""
-    names = {action.name.lower(): action for action in Action}
+    names = {action.value: action for action in Action}
     remedies: list[str | Action] = []
     found = told.get("remedies")
     for each in found if isinstance(found, list) else []:
@@ -125,10 +162,6 @@ def one_line(text: str) -> str:
 
 def _escaped(letter: str) -> str:
     return " " if letter.isspace() else letter.encode("unicode_escape").decode()
-
-
-def _words(action: Action, words: Mapping[Action, str] | None) -> str:
-    return action.value if words is None else words[action]
 
 
 def _text(told: Mapping[str, Any], key: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.advice.preview import preview_of
 from ..core.errors import Cancelled, MpmError, SceneError
-from ..core.messages import Message
+from ..core.messages import Message, SceneWarning, Topic
 from ..core.particles import Frame
 from ..core.scene.description import Scene
 from ..core.stepping.steering import Steering
@@ -180,7 +180,7 @@ class _Live:
     def _tell_refusal(self, error: SceneError) -> None:
         if str(error) != self._refused:
             self._refused = str(error)
-            self._emit({"event": "warning", "topic": "steering", **error.message.fields()})
+            self._emit({"event": "warning", **SceneWarning(Topic.STEERING, error.message).fields()})
 
     def _report(self, run: int) -> "Callable[[Progress], None]":
         def report(progress: "Progress") -> None:

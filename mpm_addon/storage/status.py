@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.errors import CacheError
-from ..core.messages import Message, SceneWarning, message_of, one_line
+from ..core.messages import NOTHING, Message, SceneWarning, Topic, message_of, one_line
 from .lock import is_held
 from .plain_files import parse_json, read_plain
 
@@ -16,7 +16,7 @@ PAUSE = "pause"
 _RUNNING = ("running", "paused")
 _MOST_BYTES = 1_000_000
 # the keys of a warning
-_WARNING = SceneWarning("", "", "").fields().keys()
+_WARNING = SceneWarning(Topic.SETTINGS, NOTHING).fields().keys()
 
 
 class BakeStatus(NamedTuple):

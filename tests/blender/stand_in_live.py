@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from mpm_addon.core.messages import Message, SceneWarning
+from mpm_addon.core.messages import Message, SceneWarning, Topic
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -32,7 +32,7 @@ def main() -> None:
         print("first line\nthe reason", file=sys.stderr, flush=True)
         os._exit(3)
     if behavior == "warning":
-        say("warning", **SceneWarning("thin_emitter", 'Emitter "Cube"', "it is 1.9 cells thin").fields())
+        say("warning", **SceneWarning(Topic.THIN_EMITTER, Message("it is 1.9 cells thin", (), 'Emitter "Cube"')).fields())
     run = number = 0
     while True:
         told = json.loads(requests.read_text())

@@ -239,9 +239,9 @@ def test_a_nozzle_that_larger_cells_leave_too_thin_is_told_before_the_bake(bpy: 
     assert scene_warnings(extract_scene(bpy.context)) == []
     solver.grid_spacing = 0.25
     (warning,) = scene_warnings(extract_scene(bpy.context))
-    assert (warning.topic, warning.subject) == ("thin_emitter", 'Emitter "Inflow"')
-    assert warning.problem == "it is only 0.3 m thick, 1.2 times the cell size of 0.25 m"
-    assert "make it at least 2 cells thick, or use a Cell Size of at most 0.15 m" in in_blender(warning.told)
+    assert (warning.topic, warning.message.subject) == ("thin_emitter", 'Emitter "Inflow"')
+    assert warning.message.problem == "it is only 0.3 m thick, 1.2 times the cell size of 0.25 m"
+    assert "make it at least 2 cells thick, or use a Cell Size of at most 0.15 m" in in_blender(warning.message)
     solver.grid_spacing = 0.5
     with pytest.raises(SceneError) as caught:
         extract_scene(bpy.context)

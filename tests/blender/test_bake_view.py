@@ -12,7 +12,7 @@ import mpm_addon
 from mpm_addon.blender.baking.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
 from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, labeled, problem_and_remedy, remaining, size
 from mpm_addon.blender.reading.freshness import Freshness
-from mpm_addon.core.messages import NOTHING, Action, Message, SceneWarning
+from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic
 from mpm_addon.storage.overview import Overview, TakeOverview
 from mpm_addon.storage.status import BakeStatus
 
@@ -146,7 +146,10 @@ def test_frames_that_no_object_shows_are_shown_again_first() -> None:
 
 
 def test_what_a_bake_warned_of_is_said_as_long_as_its_frames_are_shown() -> None:
-    warned = status("done", warnings=[SceneWarning("open_mesh", 'Emitter "Cube"', "its mesh has a hole", "close it").fields(), "damaged"])
+    warned = status(
+        "done",
+        warnings=[SceneWarning(Topic.OPEN_MESH, Message("its mesh has a hole", ("close it",), 'Emitter "Cube"')).fields(), "damaged"],
+    )
     view = view_of(SITUATIONS[State.DONE]._replace(status=warned))
     assert view.warnings == ('Emitter "Cube": its mesh has a hole; close it',)
     assert view.text.endswith(view.warnings[0])
@@ -208,7 +211,7 @@ def test_no_message_of_storage_and_bake_keeps_an_option() -> None:
         for text in re.findall(r'f?"([^"\n`]*--[a-z][^"\n]*)"', path.read_text())
     ]
     # used only on the command line: the actions' own texts, files of many frames, variants of a wedge
-    told = {text for text in texts if text not in {action.value for action in Action}}
+    told = {text for text in texts if text not in COMMANDS.values()}
     assert {text for text in told if "--frames" not in text and "--vary" not in text} == set()
 
 

@@ -39,8 +39,8 @@ def test_jelly_between_a_plane_and_a_box_that_passes_through_it_is_crushed(surfa
     assert frame.statistics.crushed > 0.9 * frame.statistics.particles
     warning = crushing_of(frame, described)
     assert warning is not None
-    assert (warning.topic, warning.subject) == ("crushed", 'Emitter "jelly"')
-    assert "of its particles are crushed at frame 12: packed more than 2 times as densely as at rest" in warning.message
+    assert (warning.topic, warning.message.subject) == ("crushed", 'Emitter "jelly"')
+    assert "of its particles are crushed at frame 12: packed more than 2 times as densely as at rest" in warning.message.sentence()
 
 
 def test_jelly_pressed_to_two_thirds_of_its_height_is_not() -> None:

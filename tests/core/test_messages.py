@@ -1,13 +1,14 @@
 """Messages as data: the wording of each front end, and reading from untrusted JSON."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mpm_addon.core.errors import CacheError, MpmError, UnstableError
-from mpm_addon.core.messages import NOTHING, Action, Message, SceneWarning, message_of
+from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic, message_of
 
 DAMAGED = Message("is damaged", ("delete this file", Action.FILL_GAP), "/cache")
 BUTTONS = {action: f"press {action.name}" for action in Action}
@@ -16,6 +17,17 @@ BUTTONS = {action: f"press {action.name}" for action in Action}
 def test_each_front_end_has_words_of_its_own_for_actions() -> None:
     assert DAMAGED.text() == "/cache: is damaged; delete this file, then bake again to fill the gap."
     assert DAMAGED.text(BUTTONS) == "/cache: is damaged; delete this file, then press FILL_GAP."
+
+
+def test_commands_have_words_for_every_action() -> None:
+    assert set(COMMANDS) == set(Action)
+
+
+def test_every_topic_of_warnings_is_documented() -> None:
+    formats = Path(__file__).parents[2] / "docs" / "formats.md"
+    section = formats.read_text(encoding="utf-8").partition("\n## Warnings\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("| ")]
+    assert set(rows) - {"topic"} == {topic.value for topic in Topic}
 
 
 def test_what_looks_like_a_remedy_in_a_name_stays_a_name() -> None:
@@ -37,7 +49,7 @@ def test_a_message_without_a_remedy_is_its_problem() -> None:
 
 
 def test_a_warning_names_its_subject_apart() -> None:
-    warning = SceneWarning("open_mesh", 'Emitter "Cube"', "its mesh has a hole", "close it")
+    warning = SceneWarning(Topic.OPEN_MESH, Message("its mesh has a hole", ("close it",), 'Emitter "Cube"'))
     assert str(warning) == 'Emitter "Cube": its mesh has a hole; close it.'
     fields = warning.fields()
     assert (fields["topic"], fields["subject"], fields["message"]) == ("open_mesh", 'Emitter "Cube"', "its mesh has a hole; close it.")

@@ -46,7 +46,7 @@ def found(*emitters: Emitter, colliders: tuple[Collider, ...] = (), domain: Doma
 
 
 def topics(*emitters: Emitter, **rest: Any) -> list[tuple[str, str]]:
-    return [(warning.topic, warning.subject) for warning in found(*emitters, **rest)]
+    return [(warning.topic, warning.message.subject) for warning in found(*emitters, **rest)]
 
 
 FINE = emitter(box((0.0, 0.0, 2.0), 0.4))
@@ -57,10 +57,10 @@ FINE = emitter(box((0.0, 0.0, 2.0), 0.4))
 def test_a_thin_emitter_is_named_with_its_cells(thin: float, dimension: int) -> None:
     for shape in (box((0, 0, 0), (0.4, 0.4, thin)), block((0.4, 0.4, thin)), block((0.4, 0.4, thin), flip=True)):
         (warning,) = found(emitter(shape), dimension=dimension)
-        assert (warning.topic, warning.subject) == ("thin_emitter", 'Emitter "drop"')
-        value = float(warning.message.split(" m thick, ")[0].split()[-1])
+        assert (warning.topic, warning.message.subject) == ("thin_emitter", 'Emitter "drop"')
+        value = float(warning.message.sentence().split(" m thick, ")[0].split()[-1])
         assert value == pytest.approx(thin, abs=0.013)
-        assert f"{value / H:.2g} times the cell size of 0.05 m; make it at least 2 cells thick" in warning.message
+        assert f"{value / H:.2g} times the cell size of 0.05 m; make it at least 2 cells thick" in warning.message.sentence()
 
 
 @pytest.mark.parametrize("dimension", [3, 2])
@@ -92,11 +92,11 @@ def test_points_and_layers_have_no_thickness() -> None:
 
 def test_a_thin_collider_says_how_much_thicker_it_acts() -> None:
     (warning,) = found(FINE, colliders=(Collider("wall", block((1.0, 1.0, 0.02))),))
-    assert (warning.topic, warning.subject) == ("thin_collider", 'Collider "wall"')
+    assert (warning.topic, warning.message.subject) == ("thin_collider", 'Collider "wall"')
     # 2 volume / area of a plate of 1 x 1 x 0.02 is 0.0192, and the grid spacing 0.05
-    assert "as if it were 0.031 m thicker" in warning.message
+    assert "as if it were 0.031 m thicker" in warning.message.sentence()
     (warning,) = found(FINE, colliders=(Collider("wall", box((0, 0, 0), (1.0, 1.0, 0.04))),))
-    assert warning.message == (
+    assert warning.message.sentence() == (
         "it is only 0.04 m thick, 0.8 times the cell size of 0.05 m: some material may pass through it; "
         "make it at least 1 cell thick, or use a grid_spacing of at most 0.04 m."
     )
@@ -126,16 +126,16 @@ def jumping(cells: float, *, enabled: bool = True, deforms: bool = False) -> Col
 @pytest.mark.parametrize("deforms", [False, True])
 def test_a_collider_that_jumps_is_named_with_what_it_costs(deforms: bool) -> None:
     (warning,) = found(FINE, colliders=(jumping(3.0, deforms=deforms),))
-    assert (warning.topic, warning.subject) == ("fast_collider", 'Collider "paddle"')
+    assert (warning.topic, warning.message.subject) == ("fast_collider", 'Collider "paddle"')
     # substeps are 0.4 cells over the sum of both speeds: 1 + 3 / 0.4
-    assert "from frame 2 to 3, 3 times the cell size in a substep" in warning.message
-    assert "more than 2: these frames need about 8 times as many; move it more slowly" in warning.message
+    assert "from frame 2 to 3, 3 times the cell size in a substep" in warning.message.sentence()
+    assert "more than 2: these frames need about 8 times as many; move it more slowly" in warning.message.sentence()
 
 
 def test_a_sheet_that_jumps_is_named() -> None:
     jump = jumping(3.0)
     (warning,) = found(FINE, colliders=(dataclasses.replace(jump, shape=sheet(-1.0)),))
-    assert (warning.topic, warning.subject) == ("fast_collider", 'Collider "paddle"')
+    assert (warning.topic, warning.message.subject) == ("fast_collider", 'Collider "paddle"')
 
 
 def test_a_slower_one_and_one_that_is_disabled_while_it_jumps_are_not() -> None:
@@ -158,8 +158,8 @@ def opened(share: float) -> Mesh:
 
 def test_a_mesh_with_a_large_hole_is_named_with_its_edges() -> None:
     (warning,) = found(emitter(opened(0.2)))
-    assert (warning.topic, warning.subject) == ("open_mesh", 'Emitter "drop"')
-    assert warning.message == (
+    assert (warning.topic, warning.message.subject) == ("open_mesh", 'Emitter "drop"')
+    assert warning.message.sentence() == (
         "its mesh has a hole with 4 boundary edges (20% of its surface), and it is filled as if it were closed there; "
         "close it (in Blender: Mesh > Clean Up > Fill Holes) or give it thickness (Solidify modifier)."
     )
@@ -183,10 +183,10 @@ def domain(**sides: str) -> Domain:
 def test_an_emitter_beyond_a_side_is_named_with_the_side() -> None:
     out = emitter(box((0.9, 0.0, 1.0), 0.4))
     (warning,) = found(out, domain=domain(x_max="open"))
-    assert (warning.topic, warning.subject) == ("outside_domain", 'Emitter "drop"')
-    assert "extends 0.1 m beyond side x_max of the domain at 1 m: particles emitted there are removed" in warning.message
+    assert (warning.topic, warning.message.subject) == ("outside_domain", 'Emitter "drop"')
+    assert "extends 0.1 m beyond side x_max of the domain at 1 m: particles emitted there are removed" in warning.message.sentence()
     (warning,) = found(out, domain=domain())
-    assert "it cannot be baked" in warning.message
+    assert "it cannot be baked" in warning.message.sentence()
     assert topics(emitter(box((0.8, 0.0, 1.0), 0.4)), domain=domain(x_max="open")) == []
 
 
@@ -219,9 +219,9 @@ def test_a_collider_that_is_never_inside_is_named() -> None:
 def test_an_overlap_is_the_share_of_the_emitters_volume(solid: Any, source: Any) -> None:
     """A cube of 0.4 m at 0.6 m reaches 0.1 m into one that ends at 0.5 m: a quarter."""
     (warning,) = found(emitter(source), colliders=(Collider("wall", solid),))
-    assert (warning.topic, warning.subject) == ("overlap", 'Emitter "drop"')
-    assert int(warning.message.split("%")[0]) == pytest.approx(25, abs=1)
-    assert 'inside collider "wall" at frame 1' in warning.message
+    assert (warning.topic, warning.message.subject) == ("overlap", 'Emitter "drop"')
+    assert int(warning.message.sentence().split("%")[0]) == pytest.approx(25, abs=1)
+    assert 'inside collider "wall" at frame 1' in warning.message.sentence()
     assert topics(emitter(source), colliders=(Collider("wall", solid, motion=moved((-0.101, 0, 0), (-0.101, 0, 0))),)) == []
 
 
@@ -256,7 +256,7 @@ def test_resting_on_a_floor_is_no_overlap() -> None:
 def test_memory_disk_space_and_duration_have_limits() -> None:
     described = scene(FINE, materials=WATER)
     cost = dataclasses.replace(estimate(described), memory_bytes=9 * 10**9, memory_available_bytes=10**10, disk_bytes=5 * 10**9)
-    named = lambda **rest: [(each.topic, each.subject) for each in warnings_of(described, cost, **rest)]  # noqa: E731
+    named = lambda **rest: [(each.topic, each.message.subject) for each in warnings_of(described, cost, **rest)]  # noqa: E731
     assert named() == [("memory", 'Scene "test"')]
     assert named(disk_free=5 * 10**9)[1:] == [("disk", 'Scene "test"')]
     assert named(disk_free=6 * 10**9)[1:] == []
@@ -283,8 +283,8 @@ def test_an_emitter_that_never_emits_is_named() -> None:
     pouring = {"mode": "inflow", "velocity": (0.0, 0.0, -1.0)}
     for silent in ({"enabled": False}, {"animation": keyed(enabled=[0, 0])}, {**pouring, "flow_rate": 0.0}):
         (warning,) = found(emitter(box((0.0, 0.0, 2.0), 0.4), **silent))
-        assert (warning.topic, warning.subject) == ("never_emits", 'Emitter "drop"')
-        assert "is disabled or has no flow at every frame from 1 to " in warning.message
+        assert (warning.topic, warning.message.subject) == ("never_emits", 'Emitter "drop"')
+        assert "is disabled or has no flow at every frame from 1 to " in warning.message.sentence()
     for emits in ({"animation": keyed(enabled=[0, 1])}, {**pouring, "flow_rate": 0.0, "animation": keyed(flow_rate=[0, 0.1])}, pouring):
         assert topics(emitter(box((0.0, 0.0, 2.0), 0.4), **emits)) == []
 
@@ -295,9 +295,9 @@ def test_a_rigid_body_far_lighter_than_the_material_is_named(dimension: int) -> 
     volume = 0.4**dimension
     for weight, density in (({"density": 30.0}, "30"), ({"mass": 20.0 * volume}, "20")):
         (warning,) = found(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension)
-        assert (warning.topic, warning.subject) == ("light_body", 'Collider "ball"')
-        assert f"its density of {density} kg/m^3 is less than 1/30" in warning.message
-        assert "use at least 33.3 kg/m^3" in warning.message
+        assert (warning.topic, warning.message.subject) == ("light_body", 'Collider "ball"')
+        assert f"its density of {density} kg/m^3 is less than 1/30" in warning.message.sentence()
+        assert "use at least 33.3 kg/m^3" in warning.message.sentence()
     for weight in ({"density": 34.0}, {"mass": 40.0 * volume}):
         assert topics(FINE, colliders=(Collider("ball", shape, dynamic=True, **weight),), dimension=dimension) == []
     # one that nothing moves has no weight
@@ -327,10 +327,13 @@ def test_a_narrow_opening_between_two_colliders_is_named(law: str, cells: float,
     drop = Emitter("drop", box((0.0, 0.0, 2.0), 0.4), law, **LATTICE)
     described = scene(drop, materials=(material(law),), colliders=apart(cells), dimension=dimension)
     (warning,) = warnings_of(described, estimate(described))
-    assert (warning.topic, warning.subject) == ("narrow_opening", 'Collider "left"')
-    assert f'the opening between it and collider "right" is only {cells * H:.2g} m, {cells:g} times the cell size' in warning.message
-    assert words in warning.message
-    assert f"use a grid_spacing of at most {cells * H / (6.0 if law == 'sand' else 4.0):.2g} m" in warning.message
+    assert (warning.topic, warning.message.subject) == ("narrow_opening", 'Collider "left"')
+    assert (
+        f'the opening between it and collider "right" is only {cells * H:.2g} m, {cells:g} times the cell size'
+        in warning.message.sentence()
+    )
+    assert words in warning.message.sentence()
+    assert f"use a grid_spacing of at most {cells * H / (6.0 if law == 'sand' else 4.0):.2g} m" in warning.message.sentence()
 
 
 @pytest.mark.parametrize("cells", [4.0, 0.9, 0.0, -1.0])
@@ -350,14 +353,14 @@ def test_an_opening_with_another_collider_in_it_is_not() -> None:
 def test_the_opening_between_two_balls_is_found() -> None:
     balls = [Collider(name, SHAPES["sphere"](center=(x, 0.3, 0.1), radius=0.4)) for name, x in (("one", 0.0), ("two", 0.95))]
     (warning,) = found(FINE, colliders=tuple(balls))
-    assert "is only 0.15 m, 3 times" in warning.message
+    assert "is only 0.15 m, 3 times" in warning.message.sentence()
 
 
 def test_a_collider_that_moves_into_another_is_named() -> None:
     floor = Collider("floor", SHAPES["plane"]())
     (warning,) = found(FINE, colliders=(floor, pressing(0.7)))
-    assert (warning.topic, warning.subject) == ("closing_collider", 'Collider "press"')
-    assert 'it moves 0.2 m into collider "floor" by frame 4, more than the cell size of 0.05 m' in warning.message
+    assert (warning.topic, warning.message.subject) == ("closing_collider", 'Collider "press"')
+    assert 'it moves 0.2 m into collider "floor" by frame 4, more than the cell size of 0.05 m' in warning.message.sentence()
 
 
 def test_one_that_stops_before_or_began_inside_is_not() -> None:

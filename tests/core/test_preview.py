@@ -49,7 +49,7 @@ def test_a_thin_emitter_is_named_and_costs_no_more_particles() -> None:
     assert found.particles <= 4_000
     (warning,) = found.warnings
     assert str(warning).startswith('Emitter "block": it is ')
-    assert "cells thick in the preview and moves more stiffly than in the bake" in warning.message
+    assert "cells thick in the preview and moves more stiffly than in the bake" in warning.message.sentence()
 
 
 def test_a_cell_is_never_larger_than_an_emitter_and_holds_fewer_particles() -> None:
@@ -57,7 +57,7 @@ def test_a_cell_is_never_larger_than_an_emitter_and_holds_fewer_particles() -> N
     assert found.scene.solver.grid_spacing == pytest.approx(0.05)
     assert found.particles <= 1_000
     (warning,) = [warning for warning in found.warnings if warning.topic == "preview_particles"]
-    assert "has 2% of the bake's particles per cell" in warning.message
+    assert "has 2% of the bake's particles per cell" in warning.message.sentence()
 
 
 def test_a_cloud_keeps_some_of_its_points_with_all_that_belongs_to_them() -> None:

@@ -13,7 +13,7 @@ import pytest
 from mpm_addon.bake import bake
 from mpm_addon.core.advice import preflight
 from mpm_addon.core.errors import CacheError, Cancelled, SceneError, UnstableError
-from mpm_addon.core.messages import SceneWarning
+from mpm_addon.core.messages import Message, SceneWarning, Topic
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.sealed import sealed, unsealed
 from tests.storage import stand_in
@@ -43,7 +43,7 @@ def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
 def test_problems_with_stored_kernels_are_warnings(
     scene: Path, tmp_path: Path, stand_in_simulation: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem = SceneWarning("kernels", "Kernels", "are cold")
+    problem = SceneWarning(Topic.KERNELS, Message("are cold", (), "Kernels"))
     monkeypatch.setattr(stand_in_simulation, "kernel_problems", (problem,))
     events = bake_here(scene, tmp_path / "cache")
     assert {"event": "warning", **problem.fields()} in events
@@ -384,7 +384,7 @@ def test_a_resumed_bake_repeats_the_scenes_warnings_without_checking_again(
     looks: list[object] = []
     look, cost = preflight.scene_warnings, preflight.cost_warnings
     monkeypatch.setattr(preflight, "scene_warnings", lambda scene: looks.append(scene) or look(scene))
-    full = SceneWarning("disk", "Scene", "it is full")
+    full = SceneWarning(Topic.DISK, Message("it is full", (), "Scene"))
     monkeypatch.setattr(preflight, "cost_warnings", lambda *given, **more: [*cost(*given, **more), full])
 
     def told(last: int) -> list[str]:

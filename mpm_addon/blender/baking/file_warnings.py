@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import bpy
 
-from ...core.messages import SceneWarning
+from ...core.messages import Message, SceneWarning, Topic
 from ..host.blender_types import BlenderScene
 from ..host.modifiers import differs_in_renders
 from ..reading.simulated_objects import meters, scene_gravity
@@ -18,7 +18,7 @@ def file_warnings(scene: BlenderScene, cache: str) -> Iterator[SceneWarning]:
     """The warnings about a scene of the open file; `cache` is its cache folder."""
     if not bpy.data.filepath:
         problem = f"it is not saved, so frames go to a temporary folder ({cache})"
-        yield SceneWarning("unsaved_file", "File", problem, "save it before the bake")
+        yield SceneWarning(Topic.UNSAVED_FILE, Message(problem, ("save it before the bake",), "File"))
     yield from _scaled_gravity(scene)
     yield from _viewport_shapes(scene)
 
@@ -29,13 +29,13 @@ def _scaled_gravity(scene: BlenderScene) -> Iterator[SceneWarning]:
     if not scene.mpm.solver.use_scene_gravity or math.isclose(units, 1.0, rel_tol=_TOLERANCE):
         return
     if math.isclose(effective, _EARTH * units, rel_tol=_TOLERANCE):
-        yield SceneWarning(
-            "scaled_gravity",
-            f'Scene "{scene.name}"',
+        message = Message(
             f"a Blender unit is {units:g} m (Unit Scale), so its gravity is {effective:.3g} m/s^2, {units:g} times Earth's: "
             f"everything falls {'in slow motion' if units < 1.0 else 'too fast'}",
-            f"multiply the scene's gravity by {1.0 / units:g} (Scene properties > Gravity), or use a Unit Scale of 1",
+            (f"multiply the scene's gravity by {1.0 / units:g} (Scene properties > Gravity), or use a Unit Scale of 1",),
+            f'Scene "{scene.name}"',
         )
+        yield SceneWarning(Topic.SCALED_GRAVITY, message)
 
 
 def _viewport_shapes(scene: BlenderScene) -> Iterator[SceneWarning]:
@@ -44,9 +44,9 @@ def _viewport_shapes(scene: BlenderScene) -> Iterator[SceneWarning]:
         return
     for item in scene.objects:
         if item.mpm.type == "collider" and differs_in_renders(item):
-            yield SceneWarning(
-                "viewport_shape",
-                f'Collider "{item.name}"',
+            message = Message(
                 "its shape in renders differs from the one in the viewport, which is baked: surfaces will not meet it in renders",
-                "turn on Render Modifiers",
+                ("turn on Render Modifiers",),
+                f'Collider "{item.name}"',
             )
+            yield SceneWarning(Topic.VIEWPORT_SHAPE, message)

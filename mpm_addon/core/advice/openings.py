@@ -12,7 +12,7 @@ import numpy as np
 from ..forecast.placement import bounds_at, in_shape, pose_of, shape_at
 from ..geometry.rotation import Floats
 from ..laws.law import FluidLaw
-from ..messages import SceneWarning
+from ..messages import Message, SceneWarning, Topic
 from ..scene.animation import value_at
 from ..scene.description import Collider, Scene
 
@@ -49,11 +49,13 @@ def narrow_openings(scene: Scene) -> Iterator[SceneWarning]:
         cells = gap / spacing
         effect = "hardly any passes" if cells < BLOCKED_OPENING else "less passes than should"
         yield SceneWarning(
-            "narrow_opening",
-            f'Collider "{name}"',
-            f'the opening between it and collider "{other.name}" is only {gap:.2g} m, {cells:.2g} times the cell size of {spacing:g} m: '
-            f"if material flows through it, {effect}",
-            f"close it, make it at least {narrowest:g} cells wide, or use a grid_spacing of at most {gap / narrowest:.2g} m",
+            Topic.NARROW_OPENING,
+            Message(
+                f'the opening between it and collider "{other.name}" is only {gap:.2g} m, {cells:.2g} times the cell size of '
+                f"{spacing:g} m: if material flows through it, {effect}",
+                (f"close it, make it at least {narrowest:g} cells wide, or use a grid_spacing of at most {gap / narrowest:.2g} m",),
+                f'Collider "{name}"',
+            ),
         )
 
 
@@ -69,11 +71,13 @@ def closing_colliders(scene: Scene) -> Iterator[SceneWarning]:
         deepest = int(np.argmax(depths))
         if depths[0] <= 0.0 and depths[deepest] > DEEPEST * spacing:
             yield SceneWarning(
-                "closing_collider",
-                f'Collider "{mover.name}"',
-                f'it moves {depths[deepest]:.2g} m into collider "{other.name}" by frame {frames[deepest]:.0f}, '
-                f"more than the cell size of {spacing:g} m: material between them is crushed and then moves incorrectly",
-                "stop it before they meet, or make one of them dynamic so that it gives way",
+                Topic.CLOSING_COLLIDER,
+                Message(
+                    f'it moves {depths[deepest]:.2g} m into collider "{other.name}" by frame {frames[deepest]:.0f}, '
+                    f"more than the cell size of {spacing:g} m: material between them is crushed and then moves incorrectly",
+                    ("stop it before they meet, or make one of them dynamic so that it gives way",),
+                    f'Collider "{mover.name}"',
+                ),
             )
 
 

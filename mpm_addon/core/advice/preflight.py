@@ -18,7 +18,7 @@ from ..geometry.section import section_of
 from ..geometry.shapes import Mesh, Points
 from ..geometry.solid import solid_properties
 from ..geometry.thickness import is_solid, thickening
-from ..messages import SceneWarning
+from ..messages import Message, SceneWarning, Topic
 from ..scene.animation import value_at
 from ..scene.description import Collider, Emitter, Scene
 from ..scene.emitter import THINNEST_EMITTER
@@ -41,22 +41,6 @@ LONGEST_HOURS = 6.0
 # Density of a dynamic collider over that of the lightest material, below which its motion may be wrong.
 LIGHTEST_BODY = 1.0 / 30.0
 
-# Topics of warnings that depend on the scene alone; memory, disk space and duration also depend on the computer.
-SCENE_TOPICS = frozenset(
-    {
-        "thin_emitter",
-        "thin_collider",
-        "open_mesh",
-        "outside_domain",
-        "overlap",
-        "never_emits",
-        "light_body",
-        "fast_collider",
-        "narrow_opening",
-        "closing_collider",
-    }
-)
-
 _INSIDE_POINTS = 20_000
 _POSES = 50
 
@@ -77,7 +61,7 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
 
 
 def scene_warnings(scene: Scene) -> list[SceneWarning]:
-    """The warnings of `SCENE_TOPICS`, which depend on the scene alone. Raises SceneError as `warnings_of`."""
+    """The warnings that depend on the scene alone (`Topic.is_of_scene`). Raises SceneError as `warnings_of`."""
     found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
     return [
         *found,
@@ -98,28 +82,34 @@ def cost_warnings(
     if cost.memory_bytes > LARGEST_SHARE_OF_MEMORY * cost.memory_available_bytes:
         found.append(
             SceneWarning(
-                "memory",
-                subject,
-                f"it needs about {_gigabytes(cost.memory_bytes)} of memory, and {_gigabytes(cost.memory_available_bytes)} is available",
-                "close other programs or use a larger grid_spacing",
+                Topic.MEMORY,
+                Message(
+                    f"it needs about {_gigabytes(cost.memory_bytes)} of memory, and {_gigabytes(cost.memory_available_bytes)} is available",
+                    ("close other programs or use a larger grid_spacing",),
+                    subject,
+                ),
             )
         )
     if disk_free is not None and cost.disk_bytes > LARGEST_SHARE_OF_DISK * disk_free:
         found.append(
             SceneWarning(
-                "disk",
-                subject,
-                f"its cache needs about {_gigabytes(cost.disk_bytes)} of disk space, but only {_gigabytes(disk_free)} is free",
-                "free disk space, choose another cache folder, or use fewer frames or particles",
+                Topic.DISK,
+                Message(
+                    f"its cache needs about {_gigabytes(cost.disk_bytes)} of disk space, but only {_gigabytes(disk_free)} is free",
+                    ("free disk space, choose another cache folder, or use fewer frames or particles",),
+                    subject,
+                ),
             )
         )
     if expected_seconds is not None and expected_seconds > 3600.0 * LONGEST_HOURS:
         found.append(
             SceneWarning(
-                "duration",
-                subject,
-                f"it takes about {expected_seconds / 3600.0:.0f} hours to bake, more than {LONGEST_HOURS:.0f}",
-                "use a larger grid_spacing, softer materials, or fewer frames",
+                Topic.DURATION,
+                Message(
+                    f"it takes about {expected_seconds / 3600.0:.0f} hours to bake, more than {LONGEST_HOURS:.0f}",
+                    ("use a larger grid_spacing, softer materials, or fewer frames",),
+                    subject,
+                ),
             )
         )
     return found
@@ -132,10 +122,12 @@ def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
         is_flowing = emitter.mode != "inflow" or not has_flow_rate(emitter)
         if not any(value_at(emitter, "enabled", frame) and (is_flowing or value_at(emitter, "flow_rate", frame) > 0.0) for frame in frames):
             yield SceneWarning(
-                "never_emits",
-                f'Emitter "{emitter.name}"',
-                f"it is disabled or has no flow at every frame from {frames[0]} to {frames[-1]}",
-                "enable it or set its flow_rate at one of these frames",
+                Topic.NEVER_EMITS,
+                Message(
+                    f"it is disabled or has no flow at every frame from {frames[0]} to {frames[-1]}",
+                    ("enable it or set its flow_rate at one of these frames",),
+                    f'Emitter "{emitter.name}"',
+                ),
             )
 
 
@@ -151,11 +143,13 @@ def _light_bodies(scene: Scene) -> Iterator[SceneWarning]:
             density = collider.mass / solid_properties(collider.shape, subject, scene.solver.dimension).volume
         if density < LIGHTEST_BODY * lightest:
             yield SceneWarning(
-                "light_body",
-                subject,
-                f"its density of {density:.3g} kg/m^3 is less than 1/30 of the lightest material's "
-                f"{lightest:.3g} kg/m^3: it may jump and require short substeps",
-                f"use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3",
+                Topic.LIGHT_BODY,
+                Message(
+                    f"its density of {density:.3g} kg/m^3 is less than 1/30 of the lightest material's "
+                    f"{lightest:.3g} kg/m^3: it may jump and require short substeps",
+                    (f"use at least {LIGHTEST_BODY * lightest:.3g} kg/m^3",),
+                    subject,
+                ),
             )
 
 
@@ -170,11 +164,13 @@ def _fast_colliders(scene: Scene) -> Iterator[SceneWarning]:
         cells = speed * substep / spacing
         if not collider.dynamic and cells > FARTHEST:
             yield SceneWarning(
-                "fast_collider",
-                _subject(collider),
-                f"it moves {way:.3g} m from frame {frame:g} to {following:g}, {cells:.2g} times the cell size in a substep that the "
-                f"materials allow, more than {FARTHEST:g}: these frames need about {1.0 + cells / scene.solver.cfl:.0f} times as many",
-                "move it more slowly, or disable it while it jumps",
+                Topic.FAST_COLLIDER,
+                Message(
+                    f"it moves {way:.3g} m from frame {frame:g} to {following:g}, {cells:.2g} times the cell size in a substep that the "
+                    f"materials allow, more than {FARTHEST:g}: these frames need about {1.0 + cells / scene.solver.cfl:.0f} times as many",
+                    ("move it more slowly, or disable it while it jumps",),
+                    _subject(collider),
+                ),
             )
 
 
@@ -244,7 +240,7 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
             words += f", and particles collide with it as if it were {added:.2g} m thicker"
         wanted = "1 cell" if cells == 1.0 else f"{cells:g} cells"
         remedy = f"make it at least {wanted} thick, or use a grid_spacing of at most {thickness / cells:.2g} m"
-        yield SceneWarning("thin_emitter" if is_emitter else "thin_collider", subject, words, remedy)
+        yield SceneWarning(Topic.THIN_EMITTER if is_emitter else Topic.THIN_COLLIDER, Message(words, (remedy,), subject))
 
 
 def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
@@ -262,10 +258,12 @@ def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
         has = "a hole" if len(holes) == 1 else f"{len(holes)} holes"
         effect = "it is filled" if isinstance(item, Emitter) else "it blocks particles"
         yield SceneWarning(
-            "open_mesh",
-            _subject(item),
-            f"its mesh has {has} with {edges} boundary edges ({share:.0%} of its surface), and {effect} as if it were closed there",
-            "close it (in Blender: Mesh > Clean Up > Fill Holes) or give it thickness (Solidify modifier)",
+            Topic.OPEN_MESH,
+            Message(
+                f"its mesh has {has} with {edges} boundary edges ({share:.0%} of its surface), and {effect} as if it were closed there",
+                ("close it (in Blender: Mesh > Clean Up > Fill Holes) or give it thickness (Solidify modifier)",),
+                _subject(item),
+            ),
         )
 
 
@@ -315,10 +313,12 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
                 if beyond > (0.0 if is_open else 0.5 * scene.solver.grid_spacing):
                     effect = "particles emitted there are removed at once" if is_open else "it cannot be baked"
                     yield SceneWarning(
-                        "outside_domain",
-                        _subject(emitter),
-                        f"it extends {beyond:.3g} m beyond side {side} of the domain at {domain[is_high][axis]:g} m: {effect}",
-                        "move it inside or enlarge the domain",
+                        Topic.OUTSIDE_DOMAIN,
+                        Message(
+                            f"it extends {beyond:.3g} m beyond side {side} of the domain at {domain[is_high][axis]:g} m: {effect}",
+                            ("move it inside or enlarge the domain",),
+                            _subject(emitter),
+                        ),
                     )
     for collider in scene.colliders:
         # a dynamic collider may fall into the domain
@@ -329,10 +329,12 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
         low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
         if any(low[axis] > domain[1][axis] or high[axis] < domain[0][axis] for axis in axes):
             yield SceneWarning(
-                "outside_domain",
-                _subject(collider),
-                "it is outside the domain at every frame and has no effect",
-                "move it inside, enlarge the domain, or remove it",
+                Topic.OUTSIDE_DOMAIN,
+                Message(
+                    "it is outside the domain at every frame and has no effect",
+                    ("move it inside, enlarge the domain, or remove it",),
+                    _subject(collider),
+                ),
             )
 
 
@@ -354,11 +356,13 @@ def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
             share = float((_distance(collider, frame, points) < 0.0).mean()) if len(points) else 0.0
             if share > LARGEST_OVERLAP:
                 yield SceneWarning(
-                    "overlap",
-                    _subject(emitter),
-                    f'{share:.0%} of its volume is inside collider "{collider.name}" at frame {frame}, '
-                    f"more than {LARGEST_OVERLAP:.0%}: no particles are emitted there",
-                    "move them apart",
+                    Topic.OVERLAP,
+                    Message(
+                        f'{share:.0%} of its volume is inside collider "{collider.name}" at frame {frame}, '
+                        f"more than {LARGEST_OVERLAP:.0%}: no particles are emitted there",
+                        ("move them apart",),
+                        _subject(emitter),
+                    ),
                 )
 
 

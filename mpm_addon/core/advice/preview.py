@@ -13,7 +13,7 @@ import numpy as np
 from ..forecast.estimate import PARTICLES_PER_CELL, particles_at_frames
 from ..geometry.section import section_of
 from ..geometry.shapes.points import Points
-from ..messages import SceneWarning
+from ..messages import Message, SceneWarning, Topic
 from ..scene.description import Collider, Emitter, Scene
 from ..scene.painting import Painting
 from ..scene.settings import CacheSettings
@@ -174,9 +174,9 @@ def _thin(item: Emitter | Collider, thickness: float, spacing: float) -> SceneWa
     is_emitter = isinstance(item, Emitter)
     kind, effect = ("emitter", "moves more stiffly") if is_emitter else ("collider", "acts thicker")
     problem = f"it is only {thickness / spacing:.2g} cells thick in the preview and {effect} than in the bake"
-    return SceneWarning(f"thin_{kind}", f'{kind.capitalize()} "{item.name}"', problem, _REMEDY)
+    return SceneWarning(Topic(f"thin_{kind}"), Message(problem, (_REMEDY,), f'{kind.capitalize()} "{item.name}"'))
 
 
 def _sparse(scene: Scene, share: float) -> SceneWarning:
     problem = f"its preview has {share:.0%} of the bake's particles per cell, because an emitter is too thin for larger cells"
-    return SceneWarning("preview_particles", f'Scene "{scene.name}"', problem, _REMEDY)
+    return SceneWarning(Topic.PREVIEW_PARTICLES, Message(problem, (_REMEDY,), f'Scene "{scene.name}"'))

@@ -21,7 +21,7 @@ from numba.core.registry import cpu_target
 from numba.extending import register_jitable
 
 from ..arithmetic import operations, vector, vector_arithmetic  # noqa: F401  (registers the arithmetic of lanes with numba)
-from ..messages import SceneWarning
+from ..messages import Message, SceneWarning, Topic
 from ..processor import NATIVE, level_of, platform_tag, shipped_file
 from .kernel_files import Archive, KernelCache, Store
 from .linking import link_what_is_not_entered
@@ -99,7 +99,7 @@ def store() -> Store:
     except OSError as error:
         stored = Store(archive, Path(tempfile.mkdtemp(prefix="mpm_addon_kernels_")))
         words = f"kernels cannot be stored ({error.strerror}), so every bake compiles those that are not shipped"
-        stored.problems.append(SceneWarning("kernels", str(folder), words, "set NUMBA_CACHE_DIR to a writable folder"))
+        stored.problems.append(SceneWarning(Topic.KERNELS, Message(words, ("set NUMBA_CACHE_DIR to a writable folder",), str(folder))))
         return stored
 
 

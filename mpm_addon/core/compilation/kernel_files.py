@@ -21,7 +21,7 @@ from numba import types
 from numba.core import serialize
 from numba.core.compiler import CompileResult
 
-from ..messages import SceneWarning
+from ..messages import Message, SceneWarning, Topic
 
 _DIGEST = hashlib.sha256
 _SIZE = _DIGEST().digest_size
@@ -109,7 +109,7 @@ class Archive:
 
 
 def _unused(path: Path, problem: str) -> SceneWarning:
-    return SceneWarning("kernels", str(path), f"{problem}, so kernels are compiled instead", "reinstall the extension")
+    return SceneWarning(Topic.KERNELS, Message(f"{problem}, so kernels are compiled instead", ("reinstall the extension",), str(path)))
 
 
 def write_archive(path: Path, key: str, files: dict[str, bytes]) -> None:
@@ -155,7 +155,9 @@ class Store:
                 if content is not None:
                     return unpacked(content)
             except (OSError, ValueError) as error:
-                found.append(SceneWarning("kernels", str(source), f"kernel {name} cannot be read ({error}) and is compiled again"))
+                found.append(
+                    SceneWarning(Topic.KERNELS, Message(f"kernel {name} cannot be read ({error}) and is compiled again", (), str(source)))
+                )
         if found:
             self._damaged.add(name)
             self.problems += found[:1]
@@ -165,7 +167,7 @@ class Store:
         """Record that what was loaded under this name is not usable code."""
         self._damaged.add(name)
         words = f"cannot be used ({type(error).__name__}: {error}) and is compiled again"
-        self.problems.append(SceneWarning("kernels", f"Kernel {name}", words))
+        self.problems.append(SceneWarning(Topic.KERNELS, Message(words, (), f"Kernel {name}")))
 
     def _read(self, name: str) -> bytes | None:
         path = self.folder / name
@@ -189,7 +191,9 @@ class Store:
             if self._is_writable:
                 self._is_writable = False
                 words = f"kernels cannot be stored ({error.strerror}), so every bake compiles them again"
-                self.problems.append(SceneWarning("kernels", str(self.folder), words, "set NUMBA_CACHE_DIR to a writable folder"))
+                self.problems.append(
+                    SceneWarning(Topic.KERNELS, Message(words, ("set NUMBA_CACHE_DIR to a writable folder",), str(self.folder)))
+                )
 
 
 class KernelCache:

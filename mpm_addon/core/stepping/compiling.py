@@ -19,7 +19,7 @@ from ..compilation.kernel import CORE, compiled_level, register_generic_function
 from ..compilation.kernel_files import file_name, write_archive
 from ..compilation.team import team_size
 from ..errors import MpmError
-from ..messages import SceneWarning
+from ..messages import Message, SceneWarning, Topic
 from ..processor import shipped_file
 from .kernel_list import Unit, Variant, argument_types, dispatcher_of, units_of_default_scheme
 
@@ -115,7 +115,7 @@ def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
             crew = [stack.enter_context(_compiler()) for _ in range(processes)]
         except OSError as error:
             words = f"cannot be started ({error.strerror}), so kernels are compiled one at a time"
-            store().problems.append(SceneWarning("kernels", sys.executable, words))
+            store().problems.append(SceneWarning(Topic.KERNELS, Message(words, (), sys.executable)))
             return
         threads = [threading.Thread(target=_feed, args=(process, waiting, done), daemon=True) for process in crew]
         for thread in threads:

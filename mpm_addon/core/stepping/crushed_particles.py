@@ -7,7 +7,7 @@ any value. The mass on the grid is reliable.
 import numpy as np
 from numpy.typing import NDArray
 
-from ..messages import SceneWarning
+from ..messages import Message, SceneWarning, Topic
 from ..particles import Frame
 from ..scene.description import Scene
 
@@ -44,9 +44,11 @@ def crushing_of(frame: Frame, scene: Scene) -> SceneWarning | None:
     if share[worst] <= LARGEST_SHARE:
         return None
     return SceneWarning(
-        "crushed",
-        f'Emitter "{scene.emitters[worst].name}"',
-        f"{share[worst]:.0%} of its particles are crushed at frame {frame.number}: packed more than {CRUSHED:g} times as densely "
-        "as at rest",
-        "leave more room between the colliders that close on it; its motion is incorrect from here on",
+        Topic.CRUSHED,
+        Message(
+            f"{share[worst]:.0%} of its particles are crushed at frame {frame.number}: packed more than {CRUSHED:g} times as densely "
+            "as at rest",
+            ("leave more room between the colliders that close on it; its motion is incorrect from here on",),
+            f'Emitter "{scene.emitters[worst].name}"',
+        ),
     )
