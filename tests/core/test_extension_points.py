@@ -115,7 +115,7 @@ class Moment(NamedTuple):
 def moment_of(simulation: Simulation, frame: Frame) -> Moment:
     store, snapshot = simulation.store, simulation.snapshot()
     slots = np.flatnonzero(store.live)
-    its = np.flatnonzero(snapshot["bodies"] == 1)
+    its = np.flatnonzero(snapshot["instances"] == 1)
     its = its[np.argsort(snapshot["ids"][its])]
     assert snapshot["ids"][its].tolist() == frame.id[frame.attribute("material_index") == 1].tolist()
     states = dict(zip(Elephant.state_names, store.states(10, slots[its]).astype(np.float64), strict=True))
@@ -146,7 +146,7 @@ def test_ten_states_of_a_particle_go_through_steps_sorts_and_resuming() -> None:
     for name, virgin in zip(Elephant.state_names, Elephant.virgin_state, strict=True):
         assert np.abs(before.states[name] - virgin).max() > 1e-2
     early = snapshots[1]
-    its = np.flatnonzero(early["bodies"] == 1)
+    its = np.flatnonzero(early["instances"] == 1)
     assert (early["keys"][its[np.argsort(early["ids"][its])]] != before.keys).mean() > 0.5
     resumed = Simulation(elephant_scene(), snapshot=snapshots[8])
     assert [frame.number for frame in resumed.frames()] == list(range(9, 27))

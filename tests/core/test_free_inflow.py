@@ -39,7 +39,7 @@ class Carried:
         is_in = ((self.position >= bounds[0]) & (self.position <= bounds[1])).all(axis=1)
         return self.position[is_in], self.volume[is_in]
 
-    def blocked(self, points: np.ndarray, frame: float, *, is_body: bool) -> tuple[np.ndarray, list[str]]:
+    def blocked(self, points: np.ndarray, frame: float, *, is_whole_shape: bool) -> tuple[np.ndarray, list[str]]:
         return np.zeros(len(points), np.bool_), []
 
     def emitted(self, described: Scene) -> list[tuple[float, Batch]]:

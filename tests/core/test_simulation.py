@@ -269,7 +269,7 @@ def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
             right["ids"][1:],
             right["ids"].astype(np.int64),
         ],
-        "bodies": [right["bodies"] + 4, right["bodies"] - 1],
+        "instances": [right["instances"] + 4, right["instances"] - 1],
         "keys": [
             right["keys"] + (1 << 62),
             -right["keys"],

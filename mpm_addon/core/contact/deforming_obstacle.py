@@ -72,11 +72,11 @@ class DeformingObstacle(AnimatedObstacle):
         """Measure again at the next moment, so that nothing depends on when this was last done."""
         self._field = None
 
-    def contains(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+    def contains(self, points: Floats, *, is_whole_shape: bool) -> NDArray[np.bool_]:
         """Which points (n, 3) [m] are inside in the current pose; see `Obstacle.contains`."""
         mesh = self._posed()
         allowance = EXACT_ERROR * self._spacing + mesh.offset
-        return mesh(points)[0] < (-allowance if is_body else 0.0)
+        return mesh(points)[0] < (-allowance if is_whole_shape else 0.0)
 
     @property
     def fastest(self) -> float:

@@ -224,16 +224,16 @@ class Obstacle(AnimatedObstacle):
         bounds = self._shape.bounds()
         return bool((bounds[0] <= high).all() and (bounds[1] >= low).all())
 
-    def contains(self, points: Floats, *, is_body: bool) -> NDArray[np.bool_]:
+    def contains(self, points: Floats, *, is_whole_shape: bool) -> NDArray[np.bool_]:
         """Which points (n, 3) [m] are inside.
 
         Args:
-            is_body: whether they belong to a body that may touch it. Points then count as outside if they are no deeper than the error
-                of the distance plus the thickness added to a thin collider.
+            is_whole_shape: whether they fill a whole shape at once, which may touch it. Points then count as outside if they are no
+                deeper than the error of the distance plus the thickness added to a thin collider.
         """
         error = (SAMPLED_ERROR if isinstance(self._shape, Mesh) and self.is_moving else EXACT_ERROR) * self._spacing
         allowance = error + 0.5 * self.scale * thickening(self._shape, self._spacing)
-        return self.distance(points)[0] < (-allowance if is_body else 0.0)
+        return self.distance(points)[0] < (-allowance if is_whole_shape else 0.0)
 
     @cached_property
     def _exact(self) -> DistanceQuery:

@@ -151,7 +151,7 @@ def _outside(position: Floats, placed: EmitterShape, surroundings: Surroundings 
     """The numbers of the positions (n, 3) that lie outside colliders; sticky colliders clamp particles inside them."""
     if surroundings is None:
         return np.arange(len(position))
-    is_blocked, names = surroundings.blocked(position, placed.frame, is_body=True)
+    is_blocked, names = surroundings.blocked(position, placed.frame, is_whole_shape=True)
     if is_blocked.all():
         colliders = ", ".join(f'"{name}"' for name in names)
         raise SceneError(

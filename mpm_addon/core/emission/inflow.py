@@ -162,7 +162,7 @@ class FreeSpace:
         """The numbers of points (n, 3) that lie outside colliders; their share is that of the free part of the shape."""
         if self._surroundings is None or len(points) == 0:
             return np.arange(len(points))
-        is_blocked, _ = self._surroundings.blocked(points, self._placed.frame, is_body=False)
+        is_blocked, _ = self._surroundings.blocked(points, self._placed.frame, is_whole_shape=False)
         self._free_share = 1.0 - float(is_blocked.mean())
         return np.flatnonzero(~is_blocked)
 
@@ -205,7 +205,7 @@ def _stream_in(
         advance = float(np.linalg.norm(in_plane(emitter.velocity, scene))) * scene.time.frame_seconds / count
         position, volume = stream.entering((moment - 1) * advance, moment * advance), stream.particle_volume
     if surroundings is not None and len(position):
-        position = position[~surroundings.blocked(position, frame + fraction, is_body=False)[0]]
+        position = position[~surroundings.blocked(position, frame + fraction, is_whole_shape=False)[0]]
         spacing = volume ** (1.0 / dimension)
         present, volumes = surroundings.particles_in(placed.bounds() + np.array([[-spacing], [spacing]]))
         if len(present):

@@ -27,13 +27,13 @@ class Surroundings(Protocol):
         """The particles within bounds (2, 3) [m]: positions (n, 3) [m] and rest volumes (n,) [m^3]."""
         ...
 
-    def blocked(self, points: Floats, frame: float, *, is_body: bool) -> tuple[NDArray[np.bool_], list[str]]:
+    def blocked(self, points: Floats, frame: float, *, is_whole_shape: bool) -> tuple[NDArray[np.bool_], list[str]]:
         """Find the points that lie in colliders at a moment.
 
         Args:
             points: [m], shape (n, 3).
             frame: the moment, in frames.
-            is_body: whether the points fill a whole shape at once. Sticky colliders then clamp the shape, walls of the domain are
+            is_whole_shape: whether the points fill a whole shape at once. Sticky colliders then clamp the shape, walls of the domain are
                 checked by `refuse_outside`, and the shape may reach into the thickness added to thin colliders.
 
         Returns:
@@ -70,23 +70,23 @@ class Simulated:
         there = np.flatnonzero((store.ids[slots] >= 0) & ((position >= cells[0]) & (position <= cells[1])).all(axis=1))
         return position[there] * spacing, store.table[VOLUME, slots[there]].astype(np.float64)
 
-    def blocked(self, points: Floats, frame: float, *, is_body: bool) -> tuple[NDArray[np.bool_], list[str]]:
+    def blocked(self, points: Floats, frame: float, *, is_whole_shape: bool) -> tuple[NDArray[np.bool_], list[str]]:
         result, names = np.zeros(len(points), np.bool_), []
         for group in self._groups:
             if group.is_moving:
                 group.move_to(frame)
             for obstacle in group.obstacles:
-                if not self._counts(obstacle, frame, is_body=is_body):
+                if not self._counts(obstacle, frame, is_whole_shape=is_whole_shape):
                     continue
-                is_in = obstacle.contains(points, is_body=is_body)
+                is_in = obstacle.contains(points, is_whole_shape=is_whole_shape)
                 if is_in.any():
                     names.append(obstacle.name)
                     result |= is_in
         return result, names
 
-    def _counts(self, obstacle: Obstacle | DeformingObstacle, frame: float, *, is_body: bool) -> bool:
+    def _counts(self, obstacle: Obstacle | DeformingObstacle, frame: float, *, is_whole_shape: bool) -> bool:
         collider = obstacle.collider
         is_wall = all(collider is not each for each in self._scene.colliders)
-        if is_body and (collider.surface == "sticky" or is_wall):
+        if is_whole_shape and (collider.surface == "sticky" or is_wall):
             return False
         return bool(value_at(collider, "enabled", frame))

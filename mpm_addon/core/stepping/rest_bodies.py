@@ -338,7 +338,7 @@ class RestBodies:
         if len(fields) and not 0 <= fields.min() <= fields.max() < len(self._store.fields):
             raise wrong("body_field_of_part", "there is no such field")
         order = np.argsort(snapshot["ids"])
-        instances = snapshot["bodies"][order][np.searchsorted(snapshot["ids"][order], snapshot["body_id"])]
+        instances = snapshot["instances"][order][np.searchsorted(snapshot["ids"][order], snapshot["body_id"])]
         if (fields[snapshot["body_part"]] != np.array(self._store.field_of_instance)[instances]).any():
             raise wrong("body_part", "a part of another body")
 

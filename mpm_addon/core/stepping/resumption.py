@@ -34,7 +34,7 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
     _check_types(state, own)
     emitted = len(state["emitter"])
     _check_range(state, "ids", emitted)
-    _check_range(state, "bodies", instance_count)
+    _check_range(state, "instances", instance_count)
     _check_range(state, "emitter", len(scene.emitters))
     if np.bincount(state["ids"], minlength=1).max() > 1:
         raise wrong("ids", "a particle appears twice")
@@ -74,7 +74,7 @@ def _check_types(state: State, own: State) -> None:
 
 def _particle_axis(name: str) -> tuple[int, str]:
     """The axis of an array with one entry per item, and the items: "present", "emitted", "pinned", "bonds", ...; "" for none."""
-    if name in ("table", "ids", "bodies", "keys"):
+    if name in ("table", "ids", "instances", "keys"):
         return (1 if name == "table" else 0), "present"
     if name.startswith("pinned_"):
         return 0, "pinned"

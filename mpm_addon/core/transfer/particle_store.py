@@ -326,14 +326,14 @@ class ParticleStore:
         return {
             "table": self.table[:, live],
             "ids": self.ids[live],
-            "bodies": run % self.instance_count,
+            "instances": run % self.instance_count,
             "keys": self.layout.keys[run // self.instance_count],
         }
 
 
 def particles_of_snapshot(arrays: Mapping[str, NDArray[Any]]) -> NewParticles:
     """The particles in arrays that `ParticleStore.snapshot` returned."""
-    return NewParticles(*(np.require(arrays[name], requirements=["C", "W"]) for name in ("table", "keys", "ids", "bodies")))
+    return NewParticles(*(np.require(arrays[name], requirements=["C", "W"]) for name in ("table", "keys", "ids", "instances")))
 
 
 def joined(parts: list[NewParticles]) -> NewParticles:
