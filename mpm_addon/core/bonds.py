@@ -1,7 +1,7 @@
 """Bonds: pairs of particles that are neighbors where they were emitted, and when they parted. No numba, no files.
 
-Tearing, fragments and skins read this structure. A bond joins particles of one emission of one emitter, named by their ids, and parts
-once and for ever. Bonds are numbered in order of emission, so their numbers stay.
+Tearing and skins read this structure. A bond joins particles of one emission of one emitter, named by their ids, and parts once and for
+ever. Bonds are numbered in order of emission, so their numbers stay. A *fragment* is the particles that bonds still join.
 """
 
 from collections.abc import Iterator
@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .components import components
 
 # neighbors are nearer than this [mean distances between particles]
 REACH = 1.5
@@ -40,6 +42,13 @@ class Bonds:
         every = np.bincount(self.pairs.reshape(-1), minlength=count)
         lost = np.bincount(self.pairs[~self.is_whole].reshape(-1), minlength=count)
         return (lost / np.maximum(every, 1)).astype(np.float32)
+
+    def fragments(self, count: int) -> NDArray[np.int64]:
+        """The fragment of each of the first `count` particles: the least id among those that bonds still join it to, (count,)."""
+        fragment = np.arange(count)
+        starts, ends = self.pairs[self.is_whole].T.astype(np.int64)
+        fragment[starts] = fragment[ends] = components(starts, ends, count)
+        return fragment
 
 
 def neighbors(position: NDArray[np.float64], spacing: float) -> NDArray[np.int64]:

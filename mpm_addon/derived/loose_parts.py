@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.components import components
 from ..core.geometry import mesh_topology
 from .neighbors import Floats, Integers, nearest
 
@@ -38,7 +39,7 @@ def matter_of(vertices: Floats, triangles: Integers, particles: Floats, reach: f
     particle, inside = _insides(*_capped(vertices, triangles, part), particles)
     label = np.arange(len(vertices) + len(particles))
     # a particle inside two parts connects them
-    own = mesh_topology.components(len(vertices) + particle, inside, len(label))
+    own = components(len(vertices) + particle, inside, len(label))
     label[len(vertices) + particle], label[inside] = own, own
     of_particle = label[len(vertices) :]
     lost = np.setdiff1d(np.arange(len(particles)), particle)

@@ -11,7 +11,6 @@ from scipy.spatial import cKDTree
 from mpm_addon.core.bonds import REACH, Bonds, neighbors
 from mpm_addon.core.errors import CacheError, SceneError
 from mpm_addon.core.failure import Kind, Trouble
-from mpm_addon.core.fragments import fragments_of
 from mpm_addon.core.particles import Frame
 from mpm_addon.core.scene.animation import Animation
 from mpm_addon.core.scene.description import Emitter, Outflow, Scene
@@ -68,7 +67,7 @@ def test_damage_is_the_share_of_parted_bonds_and_fragments_hang_together() -> No
     pairs = np.array([[0, 1], [1, 2], [2, 3], [4, 5]], np.int32)
     bonds = Bonds(pairs, np.array([np.inf, 0.5, np.inf, np.inf]))
     assert bonds.damage(7).tolist() == [0.0, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0]
-    assert fragments_of(bonds, 7).tolist() == [0, 0, 2, 2, 4, 4, 6]
+    assert bonds.fragments(7).tolist() == [0, 0, 2, 2, 4, 4, 6]
 
 
 def test_only_particles_of_one_emission_are_bound() -> None:
@@ -87,7 +86,7 @@ def test_a_body_that_spins_too_fast_tears_and_keeps_its_momentum(reference: str)
     momenta = [frame.statistics.momentum for frame in frames]
     bonds = bonds_of(frames[-1])
     assert np.isfinite(bonds.parted).sum() > 50
-    assert np.bincount(fragments_of(bonds, len(frames[-1].id))).max() < 0.6 * len(frames[-1].id)
+    assert np.bincount(bonds.fragments(len(frames[-1].id))).max() < 0.6 * len(frames[-1].id)
     assert momenta[-1] == pytest.approx(momenta[0], rel=1e-10, abs=1e-10 * np.abs(momenta[0]).max())
     *_, whole = simulate(flying_apart(2.5, reference=reference))
     assert bonds_of(whole).is_whole.all()
@@ -180,7 +179,7 @@ def test_parts_with_a_rest_state_spring_back_to_their_shape() -> None:
     """Each has rest nodes of its own: the two ends of the bar fly apart, stretched only by their own rotation."""
     simulation = Simulation(flying_apart(frames=16, reference="rest"))
     *_, last = simulation.frames()
-    fragment = fragments_of(bonds_of(last), len(last.id))
+    fragment = bonds_of(last).fragments(len(last.id))
     counts = np.bincount(fragment)
     ends = counts.argsort()[-2:]
     assert counts[ends].sum() > 0.45 * len(fragment)

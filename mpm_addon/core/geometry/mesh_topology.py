@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..components import components
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -197,15 +199,3 @@ def loose_parts(vertices: Floats, triangles: Integers) -> Integers:
     label = np.arange(len(vertices))
     label[starts] = components(starts, ends, len(vertices))
     return label[welded]
-
-
-def components(starts: Integers, ends: Integers, vertex_count: int) -> Integers:
-    """For each edge, a number common to all edges connected to it, shape (m,)."""
-    label = np.arange(vertex_count)
-    while True:
-        lowest = np.minimum(label[starts], label[ends])
-        if np.array_equal(lowest, label[starts]) and np.array_equal(lowest, label[ends]):
-            return label[starts]
-        for vertex in (label[starts], label[ends], starts, ends):
-            np.minimum.at(label, vertex, lowest)
-        label = label[label]

@@ -5,7 +5,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from mpm_addon.core.fragments import fragments_of
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.stepping.simulation import Simulation
@@ -66,7 +65,7 @@ def pulled(
         colliders.append(replace(collider, motion=Motion(frames=np.array([0.0, 25.0]), matrices=matrices)))
     *_, last = Simulation(replace(scene, colliders=tuple(colliders))).frames()
     assert last.bonds is not None
-    fragment, damage = fragments_of(last.bonds, len(last.id)), last.attribute("damage")
+    fragment, damage = last.bonds.fragments(len(last.id)), last.attribute("damage")
     rest = last.attribute("rest_position")[:, 0]
     counts = np.bincount(fragment)
     largest = np.argsort(counts)[-2:]
