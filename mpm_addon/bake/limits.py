@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import Stopped
-from ..core.forecast.estimate import BIRTH_BYTES, CHECKPOINT_BYTES, Estimate
+from ..core.forecast.estimate import BIRTH_BYTES, Estimate
 from ..core.messages import Action
 from ..core.scene.description import Scene
+from ..core.scene.settings import CHECKPOINT_BYTES
 from ..storage.disk import folder_size, free_space
 
 _GIGABYTE = 1e9
 _HOUR = 3600.0
+# the size of a checkpoint is a mean
+_MARGIN = 1.5
 
 
 @dataclass
@@ -38,7 +41,7 @@ class Limits:
         size = None if settings.size_limit is None else settings.size_limit * _GIGABYTE
         seconds = None if settings.time_limit is None else settings.time_limit * _HOUR
         frames = cost.frame_bytes * (1 + scene.time.subframes)
-        state = cost.particles * (BIRTH_BYTES + CHECKPOINT_BYTES[scene.solver.precision])
+        state = cost.particles * (BIRTH_BYTES + _MARGIN * CHECKPOINT_BYTES[scene.solver.precision])
         return cls(folder, size, seconds, frames + math.ceil(state))
 
     def check_time(self, seconds: float, words: str) -> None:

@@ -169,6 +169,18 @@ def test_the_substeps_follow_the_wave_speed_of_every_law(name: str) -> None:
         assert found == pytest.approx(expected, abs=1.0), emitter.name
 
 
+def test_the_substeps_follow_the_viscosity_where_it_is_greatest() -> None:
+    """h^2 rho / (2 d eta), with eta in proportion to the stiffness."""
+    law = dataclasses.replace(LAWS["damped_elastic"](), damping_time=10.0)
+    still, frames = Solver(grid_spacing=0.01, gravity=(0.0, 0.0, 0.0)), Time(fps=10.0, frame_end=2)
+    for painting, factor in (({}, 1.0), ({"density": [0.25, 1.0] * 4}, 4.0), ({"stiffness": [3.0, 1.0] * 4}, 3.0)):
+        painted = Painting({name: np.array(values) for name, values in painting.items()})
+        cloud = Emitter("cloud", Points(np.zeros((8, 3))), "m", painting=painted)
+        expected = 0.1 * factor * 6.0 * law.greatest_viscosity() / (0.01**2 * law.density)
+        found = estimate(Scene("test", still, {"m": Material("m", law)}, (cloud,), frames)).substeps
+        assert found == pytest.approx(expected, abs=1.0), painting
+
+
 def test_few_particles_in_a_large_shape_take_no_more_blocks_than_particles() -> None:
     cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly", particle_count=10)
     cost = estimate(scene_of(cube, solver=Solver(grid_spacing=1e-3)))

@@ -11,7 +11,7 @@ from mpm_addon.core.arithmetic.linalg import determinant, times_transpose
 from mpm_addon.core.arithmetic.symmetric import distortion
 from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core.laws import LAWS, FluidLaw, Law
-from mpm_addon.core.laws.dispatch import LEAST_PRODUCT, LEAST_VOLUME_RATIO
+from mpm_addon.core.laws.dispatch import LEAST_PRODUCT, LEAST_REGULAR_RATIO
 from mpm_addon.core.laws.hencky import HenckyLaw, flowed
 from mpm_addon.core.transfer.advance import advance_material
 from mpm_addon.core.transfer.rows import DEFORMATION, ROW_COUNT, STATE, STRESS, VELOCITY_GRADIENT
@@ -106,7 +106,7 @@ def test_deformations_of_this_test_take_every_way() -> None:
         f = deformations(3, **choice)
         entries = tuple(f.reshape(-1, 9).T)
         _, _, m, n = distortion(times_transpose(entries, entries))
-        is_singular = (1.0 - m + n < LEAST_PRODUCT) | (np.linalg.det(f) <= LEAST_VOLUME_RATIO)
+        is_singular = (1.0 - m + n < LEAST_PRODUCT) | (np.linalg.det(f) <= LEAST_REGULAR_RATIO)
         ways = {0.4: m > 0.75 * 0.4**2, 0.1: m > 0.75 * 0.1**2, 0.0: is_singular}
         shares[regime] = [float(way.reshape(-1, LANE_COUNT).any(axis=1).mean()) for way in ways.values()]
     assert shares["plastic"] == [0.0, 0.0, 0.0] and shares["ten times"][2] == 1.0 and shares["inverted"][2] == 1.0

@@ -12,7 +12,7 @@ from ...core.advice.preflight import shape_thickness
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.messages import Message
-from ...core.scene.emitter import THINNEST_EMITTER
+from ...core.scene.emitter import PARTICLES_PER_CELL, THINNEST_EMITTER
 from ..host.blender_types import BlenderObject, Context, Layout
 from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_piece, world_bounds
 from ..host.operation import Operation
@@ -24,7 +24,6 @@ from . import solids
 from .add_menu import FAVORITES
 from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
 
-PARTICLES_PER_CELL = 8
 # Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.
 _CELLS_ACROSS_THINNEST = 3.0
 _LARGEST_EXCESS = 4.0

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..forecast.estimate import PARTICLES_PER_CELL, particles_at_frames
+from ..forecast.estimate import particles_at_frames
 from ..geometry.section import section_of
 from ..geometry.shapes.points import Points
 from ..messages import Message, SceneWarning, Topic
 from ..scene.description import Collider, Emitter, Scene
+from ..scene.emitter import PARTICLES_PER_CELL
 from ..scene.painting import Painting
 from ..scene.settings import CacheSettings
 from .preflight import THINNEST_COLLIDER, thickness_of

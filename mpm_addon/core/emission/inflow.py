@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from ..errors import SceneError
 from ..geometry.nearness import free_places
-from ..geometry.sampling import PARTICLES_PER_CELL, sample_shape
+from ..geometry.sampling import sample_shape
 from ..geometry.shapes.points import Points
 from ..geometry.stream import Stream
 from ..scene.animation import value_at
 from ..scene.description import Scene
+from ..scene.emitter import PARTICLES_PER_CELL
 from .emitter_shape import EmitterShape, prepared, subject_of
 from .schedule import LARGEST_GAP, first_frame, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due
 from .surroundings import Surroundings
@@ -26,9 +27,9 @@ Floats = NDArray[np.float64]
 MOST_MOMENTS = 500
 # Candidate points for each particle that fits.
 CANDIDATES = 4.0
-# The least distances of new particles from others, in units of r with N r^d / V = PACKING: first r, then slightly less, until the
+# The least distances of new particles from others, in units of r with N r^d / V = FILLED_PACKING: first r, then slightly less, until the
 # shape is full. In a stream through the shape the measured density is 1.00 to 1.07 times the rest density.
-PACKING = {2: 0.714, 3: 0.6805}
+FILLED_PACKING = {2: 0.714, 3: 0.6805}
 DISTANCES = (1.0, 0.92)
 # Points of a stream are left out if they are nearer to particles than this [point spacings].
 STREAM_DISTANCE = 0.5
@@ -150,7 +151,7 @@ class FreeSpace:
     def __init__(self, placed: EmitterShape, volume: float, surroundings: Surroundings | None, most: int | None = None) -> None:
         self._placed, self._volume, self._surroundings, self._most = placed, volume, surroundings, most
         dimension = placed.scene.solver.dimension
-        self._radius = (PACKING[dimension] * volume) ** (1.0 / dimension)
+        self._radius = (FILLED_PACKING[dimension] * volume) ** (1.0 / dimension)
         self.present, self.content, self.taken = np.empty((0, 3)), 0.0, np.empty((0, 3))
         self._free_share = 1.0
         if surroundings is not None:
@@ -171,7 +172,7 @@ class FreeSpace:
 
         Args:
             points: candidates [m], shape (n, 3).
-            distance: least distance, in units of the r of `PACKING`.
+            distance: least distance, in units of the r of `FILLED_PACKING`.
             is_arranged: whether the points already keep this distance from each other.
 
         Returns:

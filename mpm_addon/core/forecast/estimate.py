@@ -19,7 +19,9 @@ from ..geometry.shapes.mesh import Mesh
 from ..memory import available_memory
 from ..scene.animation import value_at
 from ..scene.description import Emitter, Scene
+from ..scene.emitter import PARTICLES_PER_CELL
 from ..scene.randomness import LARGEST_NOISE
+from ..scene.settings import CHECKPOINT_BYTES
 from ..scene.shape import Shape
 from .impact import stiffened_wave_speeds
 
@@ -30,10 +32,8 @@ BYTES_PER_PARTICLE = {"float32": 700, "float64": 1700}
 # Memory for each block of 4^d cells that holds a particle [bytes]: its arena and the node blocks around it, which
 # neighbors share. Measured with one particle in each block.
 BYTES_PER_BLOCK = {"float32": 20_000, "float64": 40_000}
+# as in `transfer.blocks`, which imports numba
 BLOCK = 4
-
-# Size of a checkpoint per particle [bytes].
-CHECKPOINT_BYTES = {"float32": 160, "float64": 300}
 
 # Size of a frame's file per particle [bytes]: measured means of several scenes, after compression.
 FRAME_BYTES = {
@@ -59,9 +59,6 @@ FRAME_BYTES = {
 
 # Bytes per particle that never change and are stored once; each painted number adds 4.
 BIRTH_BYTES = 12.0
-
-# Default number of particles per cell.
-PARTICLES_PER_CELL = 8.0
 
 # Memory of the interpreter, numba and the compiled kernels.
 BYTES_OF_PROGRAM = 400_000_000
@@ -98,21 +95,11 @@ def estimate(scene: Scene) -> Estimate:
     Raises:
         SceneError: the particles do not fit into memory; the message says what would fit.
     """
-    loads = [_load_of(emitter, scene) for emitter in scene.emitters]
-    emissions = [float(_emissions(load, scene)[-1]) for load in loads]
-    particles = sum(times * load.particles for times, load in zip(emissions, loads, strict=True))
-    cells = sum(times * load.cells for times, load in zip(emissions, loads, strict=True))
-    blocks = sum(times * load.blocks for times, load in zip(emissions, loads, strict=True))
-    precision = scene.solver.precision
-    memory = BYTES_OF_PROGRAM + particles * BYTES_PER_PARTICLE[precision] + blocks * BYTES_PER_BLOCK[precision]
     available = available_memory()
-    if memory > available:
-        heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
-        need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory, but only {available / 1e9:.3g} GB is available"
-        _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
+    particles, cells, memory = _size_within(available, scene)
     frame_bytes = sum(size for name, size in FRAME_BYTES[scene.cache.precision].items() if getattr(scene.cache, name, True))
     states = min(scene.cache.checkpoint_count, len(scene.time.frames) // scene.cache.checkpoint_interval + 1)
-    kept_bytes = BIRTH_BYTES + 4.0 * sum(scene.carried.values()) + states * CHECKPOINT_BYTES[precision]
+    kept_bytes = BIRTH_BYTES + 4.0 * sum(scene.carried.values()) + states * CHECKPOINT_BYTES[scene.solver.precision]
     frames = scene.time.frames
     at_frames = particles_at_frames(scene)
     # subframes come before every frame but the first
@@ -127,6 +114,31 @@ def estimate(scene: Scene) -> Estimate:
         disk_bytes=math.ceil(in_all * frame_bytes + particles * kept_bytes),
         substeps=automatic_substeps(scene),
     )
+
+
+def refuse_too_large(scene: Scene) -> None:
+    """Refuse a scene that does not fit into memory. Raises SceneError as `estimate`."""
+    _size_within(available_memory(), scene)
+
+
+def _size_within(available: int, scene: Scene) -> tuple[float, float, float]:
+    """The particles after all emission, the cells that they fill, and the memory that they need, at most `available` [bytes].
+
+    Raises:
+        SceneError: as `estimate`.
+    """
+    loads = [_load_of(emitter, scene) for emitter in scene.emitters]
+    emissions = [float(_emissions(load, scene)[-1]) for load in loads]
+    particles = sum(times * load.particles for times, load in zip(emissions, loads, strict=True))
+    cells = sum(times * load.cells for times, load in zip(emissions, loads, strict=True))
+    blocks = sum(times * load.blocks for times, load in zip(emissions, loads, strict=True))
+    precision = scene.solver.precision
+    memory = BYTES_OF_PROGRAM + particles * BYTES_PER_PARTICLE[precision] + blocks * BYTES_PER_BLOCK[precision]
+    if memory > available:
+        heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
+        need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory, but only {available / 1e9:.3g} GB is available"
+        _refuse(scene, loads[heaviest], loads[heaviest].blocks * emissions[heaviest], need, memory, available)
+    return particles, cells, memory
 
 
 def particles_at_frames(scene: Scene) -> list[float]:
@@ -278,17 +290,19 @@ def automatic_substeps(scene: Scene) -> int:
 
 def _wave_speed(emitter: Emitter, scene: Scene) -> float:
     """The wave speed in an emitter's material as emitted [m/s]; where it is painted or random, with the stiffest and lightest values."""
-    painted = {} if emitter.painting is None else emitter.painting.values
-    stiffest = float(np.max(painted.get("stiffness", 1.0))) * math.exp(emitter.randomness.stiffness * LARGEST_NOISE)
-    stiffness_scale = emitter.stiffness_scale * stiffest
-    mass_scale = emitter.mass_scale * float(np.min(painted.get("density", 1.0)))
-    law = scene.materials[emitter.material].law
+    law, (stiffness_scale, mass_scale) = scene.materials[emitter.material].law, _stiffest_and_lightest(emitter)
     return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)
 
 
 def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
-    """h^2 rho / (2 d eta) [s], the longest substep that viscosity allows; see `time_step`."""
-    law = scene.materials[emitter.material].law
-    viscosity = law.greatest_viscosity(emitter.stiffness_scale)
-    density = law.density * emitter.mass_scale
-    return scene.solver.grid_spacing**2 * density / (2.0 * scene.solver.dimension * viscosity) if viscosity > 0.0 else math.inf
+    """The longest substep that the viscosity of an emitter's material allows [s]; where it is painted or random, as for `_wave_speed`."""
+    law, (stiffness_scale, mass_scale) = scene.materials[emitter.material].law, _stiffest_and_lightest(emitter)
+    solver = scene.solver
+    return law.viscous_limit(solver.grid_spacing, solver.dimension, stiffness_scale=stiffness_scale, mass_scale=mass_scale)
+
+
+def _stiffest_and_lightest(emitter: Emitter) -> tuple[float, float]:
+    """The greatest factor on the stiffness and the least on the density of an emitter's particles."""
+    painted = {} if emitter.painting is None else emitter.painting.values
+    stiffest = float(np.max(painted.get("stiffness", 1.0))) * math.exp(emitter.randomness.stiffness * LARGEST_NOISE)
+    return emitter.stiffness_scale * stiffest, emitter.mass_scale * float(np.min(painted.get("density", 1.0)))

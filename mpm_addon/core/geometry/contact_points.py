@@ -15,6 +15,7 @@ from .outline import Outline
 from .rotation import euler_matrix
 from .section import Section
 from .shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from .shapes.box import CUBE_TRIANGLES
 
 # of the points of a mesh, one remains in each cube of this size, relative to the spacing
 _CLOSEST = 0.5
@@ -59,8 +60,7 @@ def contact_points(shape: Shape, spacing: float) -> ContactPoints:
     if isinstance(shape, Capsule):
         return ContactPoints(_between(shape.start, shape.end, spacing), shape.radius)
     if isinstance(shape, Box):
-        corners = _CUBE * np.asarray(shape.size) / 2 @ euler_matrix(shape.rotation).T + np.asarray(shape.center)
-        return ContactPoints(_on_triangles(corners, _CUBE_TRIANGLES, spacing))
+        return ContactPoints(_on_triangles(shape.corners(), CUBE_TRIANGLES, spacing))
     if isinstance(shape, Cylinder):
         return _on_cylinder(shape, spacing)
     if isinstance(shape, Outline):
@@ -135,9 +135,3 @@ def _thinned(points: Floats, size: float) -> Floats:
     order = np.argsort(-outward, kind="stable")
     _, first = np.unique(np.floor(points[order] / size).astype(np.int64), axis=0, return_index=True)
     return points[np.sort(order[first])]
-
-
-_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-_CUBE_TRIANGLES = np.array(
-    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
-)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import SceneError
-from ..scene.emitter import THINNEST_EMITTER
+from ..scene.emitter import PARTICLES_PER_CELL, THINNEST_EMITTER
 from ..scene.shape import Shape
 from .inside import InsideTest, inside_test
 from .layer import Layer
@@ -14,9 +14,8 @@ from .region import Region, region_of
 from .section import section_of
 from .shapes import ClosedForm, Mesh
 
-PARTICLES_PER_CELL = 8.0
 # N r^d / V of Poisson-disk points at distance r deep inside a shape, measured
-PACKING = {2: 0.722, 3: 0.6465}
+DISK_PACKING = {2: 0.722, 3: 0.6465}
 # Points at a surface have neighbors on one side only and lie closer together: a layer as deep as their distance holds this share more
 # points than the same volume deep inside, minus those that the next layer lacks (measured).
 SURFACE_EXCESS = {2: 0.05, 3: 0.23}
@@ -105,7 +104,7 @@ def sampled_volumes(shape: Shape, positions: Floats, *, sampling: str, dimension
     volume, count = shape.volume(), len(positions)
     share = np.ones(count)
     if sampling == "poisson":
-        distance = (PACKING[dimension] * volume / count) ** (1.0 / dimension)
+        distance = (DISK_PACKING[dimension] * volume / count) ** (1.0 / dimension)
         share[_surface_points(shape, positions, distance, dimension)] = 1.0 / (1.0 + SURFACE_EXCESS[dimension])
     return share * (volume / share.sum())
 
@@ -147,7 +146,7 @@ def sample_mesh(vertices: ArrayLike, triangles: ArrayLike, spacing: float, seed:
 
 def _poisson_of(shape: Shape, count: int, seed: int, dimension: int, *, is_exact: bool) -> Floats:
     """Poisson-disk points whose number is `count`, exactly or within `COUNT_TOLERANCE`."""
-    distance = (PACKING[dimension] * shape.volume() / count) ** (1.0 / dimension)
+    distance = (DISK_PACKING[dimension] * shape.volume() / count) ** (1.0 / dimension)
     if count > 50_000:
         distance = _distance_for(shape, count, seed, dimension)
     low, high = (1.0, 1.0 + COUNT_TOLERANCE) if is_exact else (1.0 - COUNT_TOLERANCE, 1.0 + COUNT_TOLERANCE)
@@ -173,10 +172,10 @@ def _poisson_of(shape: Shape, count: int, seed: int, dimension: int, *, is_exact
 def _distance_for(shape: Shape, count: int, seed: int, dimension: int) -> float:
     """The Poisson-disk distance [m] for a large number of points, from a small trial.
 
-    N = PACKING V / r^d + b / r^(d - 1): the second term comes from the surface, where points have neighbors on only one side; the trial
+    N = DISK_PACKING V / r^d + b / r^(d - 1): the second term is that of the surface, where points have neighbors on one side; the trial
     gives b.
     """
-    inner = PACKING[dimension] * shape.volume()
+    inner = DISK_PACKING[dimension] * shape.volume()
     trial_distance = (inner / 10_000) ** (1.0 / dimension)
     trial_count = len(poisson_disk(shape, trial_distance, seed, dimension=dimension))
     surface = (trial_count - inner / trial_distance**dimension) * trial_distance ** (dimension - 1)

@@ -5,7 +5,7 @@ or a mesh is cut by the plane y = 0 wherever it lies. Plain numpy until a mesh's
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..scene.shape import Floats, Shape
 from .outline import Outline, cut_mesh
 from .rotation import euler_matrix
 from .shapes import Box, Capsule, ClosedForm, Cylinder, Mesh, Plane, Points, Sphere
+from .shapes.box import CUBE_TRIANGLES
 
 # an axis whose unit vector has a smaller component out of the plane lies in it
 FLATNESS = 1e-12
@@ -110,8 +111,7 @@ def _section_of_box(box: Box) -> Shape:
     if abs(axes[1, across]) > 1.0 - FLATNESS:
         first, second = (axis for axis in range(3) if axis != across)
         return _rectangle(box.center, box.size[first], box.size[second], axes[:, first])
-    corners = _CUBE * np.asarray(box.size) / 2 @ axes.T + np.asarray(_flat(box.center))
-    return Outline(cut_mesh(corners, _CUBE_TRIANGLES)[0], words="the box")
+    return Outline(cut_mesh(replace(box, center=_flat(box.center)).corners(), CUBE_TRIANGLES)[0], words="the box")
 
 
 def _section_of_cylinder(cylinder: Cylinder, start: str) -> Shape:
@@ -166,9 +166,3 @@ def _section_of_mesh(mesh: Mesh, start: str) -> Outline:
 
 def _beyond(words: str, low: float, high: float) -> str:
     return f"{words} reaches from y = {low:g} m to {high:g} m; in 2D it is cut by the plane y = 0, so move it there."
-
-
-_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
-_CUBE_TRIANGLES = np.array(
-    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
-)

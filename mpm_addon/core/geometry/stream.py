@@ -18,7 +18,7 @@ from .mesh_topology import Floats
 from .outline import Outline
 from .poisson import periodic_poisson_disk
 from .rotation import euler_matrix
-from .sampling import PACKING
+from .sampling import DISK_PACKING
 from .shadow import shadow
 from .shapes import Mesh
 
@@ -195,7 +195,7 @@ def _pattern(low: Floats, high: Floats, spacing: float, sampling: str, seed: int
         count = max(1, round(least * float(extents[1:].prod()) / spacing**dimension))
         points = generator.random((count, 3)) * [least, extents[1], extents[2]] + [0.0, low[1], low[2]]
         return points * [1.0, dimension - 2.0, 1.0], least
-    radius = spacing * PACKING[dimension] ** (1.0 / dimension)
+    radius = spacing * DISK_PACKING[dimension] ** (1.0 / dimension)
     # points are denser at the boundary of the pattern, which therefore lies outside of the shape
     width = (float(extents[1]) + 4.0 * radius, float(extents[2]) + 4.0 * radius)
     points, period = periodic_poisson_disk(least, width, radius, seed, dimension=dimension)

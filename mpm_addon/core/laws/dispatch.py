@@ -15,7 +15,7 @@ from .hencky import HenckyLaw, flowed
 from .law import FluidLaw, PrincipalLaw
 
 # where J is below this, or negative, F is decomposed by the robust method
-LEAST_VOLUME_RATIO = 1e-3
+LEAST_REGULAR_RATIO = 1e-3
 # lower bound on the squared stretch for which a wave speed is computed
 LEAST_SQUARE = 1e-4
 # the product of the squared stretches over the cube of their mean: 1 if they are equal, 0.3 if one is a third of the others
@@ -122,7 +122,7 @@ def returned(
     """The return mapping of a principal law on a trial F, and the stress: F, state, tau (6 values) [Pa], J."""
     _, _, m, n = squared
     # det (I + x) is the product of the squared stretches over the cube of their mean
-    if dimension == 2 or any_of((1.0 - m + n < LEAST_PRODUCT) | (determinant(deformation) <= LEAST_VOLUME_RATIO)):
+    if dimension == 2 or any_of((1.0 - m + n < LEAST_PRODUCT) | (determinant(deformation) <= LEAST_REGULAR_RATIO)):
         deformation, state, left, t = projected(project, constants, dimension, deformation, state, dt)
     else:
         deformation, state, left, t = projected_on_axes(project, constants, deformation, squared, state, dt)
@@ -168,7 +168,7 @@ def _hencky_update(flow: Any, project: Any, principal_stress: Any, wave_speed_sq
         trial = advanced(deformation, velocity_gradient, dt)
         volume_ratio = determinant(trial)
         squared = distortion(times_transpose(trial, trial))
-        if dimension == 2 or any_of(is_beyond_series(squared[2]) | (volume_ratio <= LEAST_VOLUME_RATIO)):
+        if dimension == 2 or any_of(is_beyond_series(squared[2]) | (volume_ratio <= LEAST_REGULAR_RATIO)):
             deformation, state, stress, volume_ratio = returned(project, principal_stress, constants, dimension, trial, squared, state, dt)
         else:
             deformation, state, stress, volume_ratio = flowed(flow, constants, trial, volume_ratio, squared, state, dt)

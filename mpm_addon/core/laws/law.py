@@ -16,6 +16,10 @@ from typing import Any, ClassVar, NamedTuple
 from ..parameters import parameter, validate
 from .finish import GRAINS, PLAIN, POINTS, SPHERES, SURFACE, Color, Finish, color_of_name
 
+# bounds of J in fluids, which store no F
+LEAST_FLUID_RATIO = 0.1
+GREATEST_FLUID_RATIO = 10.0
+
 
 @dataclass(frozen=True)
 class Law:
@@ -111,6 +115,11 @@ class Law:
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
         """The greatest viscosity [Pa s], which limits the substep; 0 for a law whose stress does not depend on L."""
         return 0.0
+
+    def viscous_limit(self, spacing: float, dimension: int, *, stiffness_scale: float = 1.0, mass_scale: float = 1.0) -> float:
+        """h^2 rho / (2 d eta) [s], the longest substep that viscosity allows on a grid of this spacing [m]."""
+        viscosity = self.greatest_viscosity(stiffness_scale)
+        return spacing**2 * self.density * mass_scale / (2.0 * dimension * viscosity) if viscosity > 0.0 else math.inf
 
     def stiffening(self, wave_speed: float, impact_speed: float) -> float:
         """The greatest factor on the wave speed after an impact. For estimates.

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..arithmetic.operations import clamp, generic
-from .law import FluidLaw
-
-LEAST_VOLUME_RATIO = 0.1
-GREATEST_VOLUME_RATIO = 10.0
+from .law import GREATEST_FLUID_RATIO, LEAST_FLUID_RATIO, FluidLaw
 
 
 class StressFreeConstants(NamedTuple):
@@ -20,9 +17,9 @@ class StressFreeConstants(NamedTuple):
 
 @generic
 def advance(constants: StressFreeConstants, volume_ratio: Any, velocity_gradient: Any, space: Any, dt: Any) -> Any:
-    """J <- (1 + dt tr L) J, from 0.1 to 10."""
+    """J <- (1 + dt tr L) J, within bounds."""
     trace = velocity_gradient[0] + velocity_gradient[4] + velocity_gradient[8]
-    return clamp(volume_ratio + dt * trace * volume_ratio, LEAST_VOLUME_RATIO, GREATEST_VOLUME_RATIO)
+    return clamp(volume_ratio + dt * trace * volume_ratio, LEAST_FLUID_RATIO, GREATEST_FLUID_RATIO)
 
 
 @generic

@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select, sqrt
 from ..parameters import parameter
 from .finish import Finish
-from .law import FluidLaw
+from .law import GREATEST_FLUID_RATIO, LEAST_FLUID_RATIO, FluidLaw
 
-LEAST_VOLUME_RATIO = 0.1
-GREATEST_VOLUME_RATIO = 10.0
 USUAL_EXPONENT = 7.0
 # J relaxes toward the volume ratio measured on the grid at STRAIN_RATES times the rate of strain: deformation is what makes J drift, so
 # water at rest is left alone. Errors below TOLERANCE standard deviations of the fullness count as noise. Below LEAST_FULLNESS, water is
@@ -48,7 +46,7 @@ def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any
     a, b, c, d, e, f, g, h, i = velocity_gradient
     volume_ratio = volume_ratio + dt * (a + e + i) * volume_ratio
     one, zero = constant(1.0, fullness), constant(0.0, fullness)
-    shown = 1.0 / maximum(fullness, constant(1.0 / GREATEST_VOLUME_RATIO, fullness))
+    shown = 1.0 / maximum(fullness, constant(1.0 / GREATEST_FLUID_RATIO, fullness))
     # NaN must propagate, so it is the second argument
     volume_ratio = minimum(maximum(shown, one), volume_ratio)
     trusted = minimum(one, maximum(zero, (fullness - LEAST_FULLNESS) * (1.0 / (TRUSTED_FULLNESS - LEAST_FULLNESS))))
@@ -57,7 +55,7 @@ def advance(constants: WaterConstants, volume_ratio: Any, velocity_gradient: Any
     tolerance = TOLERANCE * noise
     error = error - minimum(tolerance, maximum(-tolerance, error))
     volume_ratio = volume_ratio + trusted * minimum(one, STRAIN_RATES * dt * strain_rate) * error
-    return maximum(one + trusted * (LEAST_VOLUME_RATIO - 1.0), volume_ratio)
+    return maximum(one + trusted * (LEAST_FLUID_RATIO - 1.0), volume_ratio)
 
 
 @generic
@@ -185,5 +183,5 @@ class Water(FluidLaw):
         """The J at which tension reaches the cohesion; 1 without cohesion."""
         share = self.cohesion / stiffness
         if self.equation_of_state == "linear":
-            return min(1.0 + share, GREATEST_VOLUME_RATIO)
-        return GREATEST_VOLUME_RATIO if share >= 1.0 else min((1.0 - share) ** (-1.0 / self.exponent), GREATEST_VOLUME_RATIO)
+            return min(1.0 + share, GREATEST_FLUID_RATIO)
+        return GREATEST_FLUID_RATIO if share >= 1.0 else min((1.0 - share) ** (-1.0 / self.exponent), GREATEST_FLUID_RATIO)

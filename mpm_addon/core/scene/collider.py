@@ -14,7 +14,7 @@ from .animation import (
     check_motion_vertices,
     refuse_vertices,
 )
-from .settings import DEFAULT_FRICTION, SURFACE_HELP
+from .settings import SURFACE_HELP, friction_parameter
 from .shape import Shape
 
 
@@ -25,14 +25,7 @@ class Collider:
     name: str
     shape: Shape
     surface: str = parameter("separate", choices=SURFACE_HELP, help="How particles behave on contact")
-    friction: float | None = parameter(
-        None,
-        minimum=0.0,
-        maximum=100.0,
-        example=DEFAULT_FRICTION,
-        is_animatable=True,
-        help="Coulomb friction for solids and liquids; if not set, Separate uses 0.5 for solids (ice 0.05, wood 0.4, rubber 1)",
-    )
+    friction: float | None = friction_parameter("Coulomb friction", is_animatable=True)
     restitution: float = parameter(
         0.0,
         minimum=0.0,

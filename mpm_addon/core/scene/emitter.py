@@ -16,6 +16,8 @@ from .shape import Shape
 Floats = NDArray[np.float64]
 
 
+# unless an emitter sets its own
+PARTICLES_PER_CELL = 8.0
 # Below this thickness an emitter is too thin to deform [cells].
 THINNEST_EMITTER = 2.0
 # Parameters whose animation makes an inflow unsteady.
@@ -102,7 +104,7 @@ class Emitter:
         None,
         above=0.0,
         maximum=1000.0,
-        example=8.0,
+        example=PARTICLES_PER_CELL,
         help="Number of particles per grid cell; more is smoother and slower (draft 4, normal 8, fine 16)",
     )
     particle_count: int | None = parameter(

@@ -9,6 +9,7 @@ from .animation import Animation, Motion, animatable_parameters, check_animation
 FORCE_KINDS = ("point", "wind", "vortex", "turbulence", "drag", "harmonic")
 FORCE_SHAPES = ("point", "line", "plane")
 FALLOFF_SHAPES = ("sphere", "tube", "cone")
+FORCE_SIDES = ("both", "positive", "negative")
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,7 @@ class Force:
         example=1.0,
         help="Distance from the axis [m], or angle of a cone [degrees], beyond which the force has no effect; if not set, unlimited",
     )
-    side: str = parameter(
-        "both", choices=("both", "positive", "negative"), help="Sides of the plane perpendicular to the z axis on which the force acts"
-    )
+    side: str = parameter("both", choices=FORCE_SIDES, help="Sides of the plane perpendicular to the z axis on which the force acts")
     flow: float = parameter(
         0.0, unit="1/s", minimum=0.0, maximum=1e4, is_animatable=True, help="How strongly the field slows particles down"
     )

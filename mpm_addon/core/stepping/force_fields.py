@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from ..geometry.motion import pose_at
 from ..scene.animation import value_at
 from ..scene.description import Scene
-from ..scene.force import FALLOFF_SHAPES, FORCE_KINDS, FORCE_SHAPES, Force
+from ..scene.force import FALLOFF_SHAPES, FORCE_KINDS, FORCE_SHAPES, FORCE_SIDES, Force
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import ParticleStore
 from .forces import FIELD_SIZE, apply_forces, forces_at, greatest_force
 
 Floats = NDArray[np.float64]
-SIDES = ("both", "positive", "negative")
 # the settings of a force in the row of a field, after its kind, its position and its direction
 _NUMBERS = (
     *("strength", "falloff", "min_distance", "radius", "radial_falloff", "radial_min", "radial_max"),
@@ -93,7 +92,7 @@ def field_row(force: Force, frame: float, *, is_plane: bool = False) -> Floats:
         return math.inf if value is None else value
 
     kind, shape = FORCE_KINDS.index(force.kind), FORCE_SHAPES.index(force.shape)
-    falloff_shape, side = FALLOFF_SHAPES.index(force.falloff_shape), SIDES.index(force.side)
+    falloff_shape, side = FALLOFF_SHAPES.index(force.falloff_shape), FORCE_SIDES.index(force.side)
     return np.array([kind, shape, falloff_shape, side, *center, *normal, *(of(name) for name in _NUMBERS)], np.float64)
 
 

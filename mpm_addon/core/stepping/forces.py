@@ -12,14 +12,17 @@ import numpy as np
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
+from ..scene.force import FALLOFF_SHAPES, FORCE_KINDS, FORCE_SHAPES, FORCE_SIDES
 from ..transfer.blocks import BLOCK, NODE
 from ..transfer.node_lookup import node_of_place
 from .turbulence import corner_hash, random_number, turbulence
 
-KINDS = POINT, WIND, VORTEX, TURBULENCE, DRAG, HARMONIC = range(6)
-SHAPES = FROM_POINT, FROM_LINE, FROM_PLANE = range(3)
-FALLOFFS = SPHERE, TUBE, CONE = range(3)
-SIDES = BOTH, POSITIVE, NEGATIVE = range(3)
+# the numbers of the declared choices
+POINT, WIND, VORTEX = (FORCE_KINDS.index(kind) for kind in ("point", "wind", "vortex"))
+TURBULENCE, DRAG, HARMONIC = (FORCE_KINDS.index(kind) for kind in ("turbulence", "drag", "harmonic"))
+FROM_POINT, FROM_LINE, FROM_PLANE = (FORCE_SHAPES.index(shape) for shape in ("point", "line", "plane"))
+SPHERE, TUBE, CONE = (FALLOFF_SHAPES.index(shape) for shape in ("sphere", "tube", "cone"))
+BOTH, POSITIVE, NEGATIVE = (FORCE_SIDES.index(side) for side in ("both", "positive", "negative"))
 
 # the columns of a field's row
 KIND, SHAPE, FALLOFF_SHAPE, SIDE = 0, 1, 2, 3

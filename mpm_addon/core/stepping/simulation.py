@@ -19,7 +19,7 @@ from ..emission.outflows import Outflows
 from ..emission.surroundings import Simulated
 from ..errors import UnstableError
 from ..failure import Failure, Trouble
-from ..forecast.estimate import estimate
+from ..forecast.estimate import refuse_too_large
 from ..particles import Frame, Moment
 from ..scene.bodies import body_of
 from ..scene.description import Scene
@@ -99,7 +99,7 @@ class Simulation:
         refuse_unsupported(scene)
         if before is not None:
             refuse_another_state(before, scene)
-        estimate(scene)
+        refuse_too_large(scene)
         self.scene = scene
         self.instances: list[MaterialInstance] = instances_of(scene)
         solver = scene.solver

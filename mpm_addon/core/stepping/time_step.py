@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from ..errors import UnstableError
 from ..scene.description import Scene
-from ..scene.settings import Solver
 from .material_instances import MaterialInstance
 
 LARGEST_HALVINGS = 6
@@ -104,7 +103,9 @@ class StepControl:
         h = self._solver.grid_spacing
         speed = max(self.speeds.particle, obstacle_speed)
         # evaluated now, because a material's viscosity may be animated
-        limit = min((_viscous_limit(instance, self._solver) for instance in self._instances), default=math.inf)
+        dimension = self._solver.dimension
+        viscous = (each.law.viscous_limit(h, dimension, stiffness_scale=each.stiffness_scale) for each in self._instances)
+        limit = min(viscous, default=math.inf)
         wave = self.speeds.wave * self.drive.stiffening
         if wave + speed > 0.0:
             limit = min(limit, self._solver.cfl * h / (wave + speed))
@@ -165,11 +166,3 @@ class StepControl:
         if self._halvings:
             self._halvings -= 1
             self._longest = 2.0 * self._longest if self._halvings else math.inf
-
-
-def _viscous_limit(instance: MaterialInstance, solver: Solver) -> float:
-    """h^2 rho / (2 d eta) [s]."""
-    viscosity = instance.law.greatest_viscosity(instance.stiffness_scale)
-    if viscosity == 0.0:
-        return math.inf
-    return solver.grid_spacing**2 * instance.law.density / (2.0 * solver.dimension * viscosity)
