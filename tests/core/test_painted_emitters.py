@@ -10,6 +10,7 @@ from mpm_addon.core.emission.emission import emit
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.geometry.shapes import Mesh, Points
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.laws.factors import Factors
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.factors import levels_of
 from mpm_addon.core.scene.painting import Painting
@@ -132,20 +133,20 @@ def test_bodies_are_sixty_four_at_most() -> None:
 
 
 def test_laws_say_what_friction_and_strength_are() -> None:
-    sand = LAWS["sand"](friction_angle=30.0, cohesion=100.0).scaled(0.5, 3.0)
+    sand = LAWS["sand"](friction_angle=30.0, cohesion=100.0).scaled(Factors(friction=0.5, strength=3.0))
     assert np.tan(np.radians(sand.friction_angle)) == pytest.approx(0.5 * np.tan(np.radians(30.0))) and sand.cohesion == 300.0
-    klar = LAWS["sand"]().scaled(0.5, 1.0)
+    klar = LAWS["sand"]().scaled(Factors(friction=0.5))
     h0, h1, h2, h3 = klar.friction_hardening
     assert np.tan(np.radians(h0)) == pytest.approx(0.5 * np.tan(np.radians(35.0)))
     assert (h1 / h0, h2, h3 / h0) == pytest.approx((9 / 35, 0.2, 10 / 35))
-    LAWS["sand"]().scaled(1e3, 1.0).check("steep")
-    assert LAWS["von_mises"](yield_stress=10.0).scaled(1.0, 2.0).yield_stress == 20.0
-    assert LAWS["viscoplastic"](yield_stress=10.0).scaled(1.0, 0.0).yield_stress == 0.0
-    assert LAWS["snow"](critical_stretch=0.01).scaled(1.0, 2.0).critical_stretch == 0.02
-    assert LAWS["snow"](critical_stretch=0.01).scaled(1.0, 1e6).critical_stretch == 1.0
-    assert LAWS["water"](cohesion=5.0).scaled(1.0, 2.0).cohesion == 10.0
+    LAWS["sand"]().scaled(Factors(friction=1e3)).check("steep")
+    assert LAWS["von_mises"](yield_stress=10.0).scaled(Factors(strength=2.0)).yield_stress == 20.0
+    assert LAWS["viscoplastic"](yield_stress=10.0).scaled(Factors(strength=0.0)).yield_stress == 0.0
+    assert LAWS["snow"](critical_stretch=0.01).scaled(Factors(strength=2.0)).critical_stretch == 0.02
+    assert LAWS["snow"](critical_stretch=0.01).scaled(Factors(strength=1e6)).critical_stretch == 1.0
+    assert LAWS["water"](cohesion=5.0).scaled(Factors(strength=2.0)).cohesion == 10.0
     for law in LAWS.values():
-        assert law().scaled(1.0, 1.0) == law()
+        assert law().scaled(Factors()) == law()
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,6 @@ from bpy.props import FloatProperty, StringProperty
 from ...core.scene.painting import ACTING
 from ..host.wording import title
 
-# Factors at a vertex-group weight of 0; the factor is 1 at weight 1. Zero stiffness or mass is not possible.
-AT_ZERO = {"stiffness": 0.05, "density": 0.1}
-
 
 def attribute_name(acting: str) -> str:
     """The property that names the attribute of a painted factor."""
@@ -30,19 +27,18 @@ def _paintable(group: Any, _context: Any, _text: str) -> list[str]:
 
 def _properties() -> dict[str, Any]:
     properties: dict[str, Any] = {}
-    for name, limits in ACTING.items():
-        first = AT_ZERO.get(name, 0.0)
+    for name, acting in ACTING.items():
         properties[attribute_name(name)] = StringProperty(
             name=title(name),
-            description=f"Vertex group or attribute that {limits.help}",
+            description=f"Vertex group or attribute that {acting.help}",
             search=_paintable,
             options=set(),
         )
         properties[at_zero_name(name)] = FloatProperty(
             name="Factor at Weight 0",
             description="Factor where the vertex group's weight is 0 (it is 1 at weight 1); named attributes are used unchanged",
-            default=first,
-            min=limits.minimum,
+            default=acting.at_zero,
+            min=acting.minimum,
             max=1.0,
             precision=3,
             options=set(),

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..geometry.shapes.points import Points
+from ..laws.factors import Factors
 from ..scene.animation import value_at
 from ..scene.description import Scene
-from ..scene.factors import NOISE, Factors, combinations_of, levels_of, painted_factors, rounded
+from ..scene.factors import NOISE, combinations_of, levels_of, painted_factors, rounded
 from ..scene.painting import ACTING
 from .emitter_shape import EmitterShape, prepared
 from .inflow import seed_of

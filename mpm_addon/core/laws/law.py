@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from ..parameters import parameter, validate
+from .factors import Factors
 from .finish import GRAINS, PLAIN, POINTS, SPHERES, SURFACE, Color, Finish, color_of_name
 
 # bounds of J in fluids, which store no F
@@ -81,10 +82,10 @@ class Law:
         """Current volume over rest volume, including plastic change, from det F and the state's arrays in order."""
         return elastic
 
-    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Law":
-        """This law with factors on the tangent of its friction angle, and on the stresses or stretches at which it yields.
+    def scaled(self, factors: Factors) -> "Law":
+        """This law with factors on the tangent of its friction angle, and, as strength, on the stresses or stretches at which it yields.
 
-        Each law defines these; a law without them returns itself. (The stiffness is scaled in `constants`.)
+        Each law defines these; a law without them returns itself. Stiffness is scaled in `constants`, density in `MaterialInstance`.
         """
         return self
 

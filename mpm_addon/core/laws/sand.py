@@ -19,6 +19,7 @@ from ..arithmetic.operations import constant, exp, generic, select, sin, sqrt
 from ..errors import SceneError
 from ..parameters import parameter
 from .elasticity import elastic_wave_speed_squared
+from .factors import Factors
 from .finish import GRAINS, Finish
 from .hencky import HenckyLaw, axes
 
@@ -162,14 +163,14 @@ class Sand(HenckyLaw):
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         return elastic * np.exp(state[1])
 
-    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Sand":
+    def scaled(self, factors: Factors) -> "Sand":
         """Strength scales the cohesion. Of a hardening friction angle, friction scales the tangent of h0, and the other angles in
         proportion, as long as the greatest angle stays below 90 degrees."""
-        cohesion = strength * self.cohesion
-        if friction == 1.0:
+        cohesion = factors.strength * self.cohesion
+        if factors.friction == 1.0:
             return replace(self, cohesion=cohesion)
         h0 = self._hardening_degrees()[0]
-        angle = math.degrees(math.atan(friction * math.tan(math.radians(h0))))
+        angle = math.degrees(math.atan(factors.friction * math.tan(math.radians(h0))))
         if self.friction_angle is not None:
             return replace(self, friction_angle=angle, cohesion=cohesion)
         share = min(angle / h0, STEEPEST / self._greatest_angle()) if h0 > 0.0 else 1.0

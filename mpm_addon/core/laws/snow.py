@@ -19,6 +19,7 @@ from .elasticity import (
     neo_hookean_principal_energy,
     neo_hookean_principal_stress,
 )
+from .factors import Factors
 from .finish import GRAINS, Finish
 from .law import PrincipalLaw
 
@@ -156,9 +157,9 @@ class Snow(PrincipalLaw, ElasticLaw):
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         return elastic * state[0]
 
-    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Snow":
+    def scaled(self, factors: Factors) -> "Snow":
         """Strength scales the stretch at which snow begins to break."""
-        return replace(self, critical_stretch=min(strength * self.critical_stretch, GREATEST_CRITICAL_STRETCH))
+        return replace(self, critical_stretch=min(factors.strength * self.critical_stretch, GREATEST_CRITICAL_STRETCH))
 
     def stiffening(self, wave_speed: float, impact_speed: float) -> float:
         """An impact packs snow until it can support the stress at an edge, k rho c v.

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select
 from ..parameters import parameter
+from .factors import Factors
 from .finish import Finish
 from .hencky import HenckyLaw, axes
 
@@ -108,9 +109,9 @@ class Viscoplastic(HenckyLaw):
         help="How flow changes the viscosity: below 1 it thins, above 1 it thickens (ketchup 0.35, mud 0.5)",
     )
 
-    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Viscoplastic":
+    def scaled(self, factors: Factors) -> "Viscoplastic":
         """Strength scales the yield stress."""
-        return replace(self, yield_stress=strength * self.yield_stress)
+        return replace(self, yield_stress=factors.strength * self.yield_stress)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> ViscoplasticConstants:
         return ViscoplasticConstants(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..arithmetic.operations import constant, generic, select
 from ..parameters import parameter
+from .factors import Factors
 from .finish import Finish
 from .hencky import HenckyLaw, axes
 
@@ -69,9 +70,9 @@ class VonMises(HenckyLaw):
         0.0, unit="Pa", minimum=0.0, help="How much the material hardens where it deforms (dough 0, clay 1e4, soft metal 2e5)"
     )
 
-    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "VonMises":
+    def scaled(self, factors: Factors) -> "VonMises":
         """Strength scales the yield stress."""
-        return replace(self, yield_stress=strength * self.yield_stress)
+        return replace(self, yield_stress=factors.strength * self.yield_stress)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> VonMisesConstants:
         mu, lam = self.lame(stiffness_scale)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select, sqrt
 from ..parameters import parameter
+from .factors import Factors
 from .finish import Finish
 from .law import GREATEST_FLUID_RATIO, LEAST_FLUID_RATIO, FluidLaw
 
@@ -163,9 +164,9 @@ class Water(FluidLaw):
         help="Tension that the fluid withstands before it breaks apart; a little of it makes streams taper (spray 0, water 30)",
     )
 
-    def scaled(self, friction: float = 1.0, strength: float = 1.0) -> "Water":
+    def scaled(self, factors: Factors) -> "Water":
         """Strength scales the cohesion."""
-        return replace(self, cohesion=strength * self.cohesion)
+        return replace(self, cohesion=factors.strength * self.cohesion)
 
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> WaterConstants:
         modulus = self.bulk_modulus * stiffness_scale

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SceneError
+from ..laws.factors import Factors
 from ..parameters import suggestion
 from .animation import check_motion_turn
 from .collider import Collider
@@ -19,7 +20,6 @@ from .emitter import THINNEST_EMITTER, Emitter
 from .force import Force
 from .material import Material
 from .outflow import Outflow
-from .painting import FACTOR_NAMES
 from .settings import CacheSettings, Domain, Solver, Time
 
 
@@ -106,7 +106,7 @@ def _check_factors(emitter: Emitter, material: Material) -> None:
     """Refuse painted factors and randomness that the material's law does not support."""
     names = () if emitter.painting is None else emitter.painting.values
     law = type(material.law)
-    for name in FACTOR_NAMES:
+    for name in Factors._fields:
         if name in names and name not in law.scalable:
             known = ", ".join(law.scalable)
             raise SceneError(

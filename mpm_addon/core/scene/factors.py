@@ -10,13 +10,12 @@ instances.
 import itertools
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..laws.factors import Factors
 from .description import Scene
-from .painting import FACTOR_NAMES
 from .randomness import LARGEST_NOISE
 
 Floats = NDArray[np.float64]
@@ -30,19 +29,10 @@ NOISE = "noise"
 MOST_NOISE_LEVELS = 8
 
 
-class Factors(NamedTuple):
-    """The factors of an emitter, its painting and its randomness on a material's parameters, in the order of `FACTOR_NAMES`."""
-
-    density: float = 1.0
-    stiffness: float = 1.0
-    friction: float = 1.0
-    strength: float = 1.0
-
-
 def painted_factors(scene: Scene, index: int) -> dict[str, Floats]:
-    """The painted values of an emitter's factors, in the order of `FACTOR_NAMES`."""
+    """The painted values of an emitter's factors, in the order of `Factors`."""
     painting = scene.emitters[index].painting
-    return {} if painting is None else {name: painting.values[name] for name in FACTOR_NAMES if name in painting.values}
+    return {} if painting is None else {name: painting.values[name] for name in Factors._fields if name in painting.values}
 
 
 def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
@@ -50,7 +40,7 @@ def levels_of(scene: Scene, material: str) -> dict[str, Floats]:
     of_material = [(index, emitter) for index, emitter in enumerate(scene.emitters) if emitter.material == material]
     painted = [painted_factors(scene, index) for index, _ in of_material]
     ranges: dict[str, tuple[float, float]] = {}
-    for name in FACTOR_NAMES:
+    for name in Factors._fields:
         values = [each[name] for each in painted if name in each]
         if values:
             ranges[name] = min(float(each.min()) for each in values), max(float(each.max()) for each in values)
@@ -75,11 +65,11 @@ def combinations_of(scene: Scene, index: int, levels: Mapping[str, Floats]) -> l
     emitter = scene.emitters[index]
     own = Factors(density=emitter.mass_scale, stiffness=emitter.stiffness_scale)
     painted, amounts = painted_factors(scene, index), emitter.randomness.amounts
-    choices = [levels[name] if name in painted else [1.0] for name in FACTOR_NAMES]
+    choices = [levels[name] if name in painted else [1.0] for name in Factors._fields]
     choices.append(levels[NOISE] if amounts else [0.0])
     combinations = []
     for *chosen, deviation in itertools.product(*choices):
-        random = (math.exp(amounts[name] * deviation) if name in amounts else 1.0 for name in FACTOR_NAMES)
+        random = (math.exp(amounts[name] * deviation) if name in amounts else 1.0 for name in Factors._fields)
         combinations.append(Factors(*(a * float(b) * c for a, b, c in zip(own, chosen, random, strict=True))))
     return combinations
 

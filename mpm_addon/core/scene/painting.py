@@ -19,24 +19,23 @@ Floats = NDArray[np.float64]
 LARGEST_COMPONENT_COUNT = 4
 
 
-class Range(NamedTuple):
-    """The allowed values of a painted factor, both limits included, and its effect."""
+class Acting(NamedTuple):
+    """The allowed values of a painted factor, both limits included, its effect, and its usual value where a weight is 0."""
 
     minimum: float
     maximum: float
     help: str
+    at_zero: float = 0.0
 
 
-ACTING: Mapping[str, Range] = {
-    "stiffness": Range(1e-6, 1e6, "scales the material's stiffness"),
-    "density": Range(1e-6, 1e6, "scales the material's density"),
-    "friction": Range(0.0, 1e3, "scales the friction of sand"),
-    "strength": Range(0.0, 1e6, "scales the material's strength"),
-    "goal": Range(0.0, 1.0, "scales the pin strength"),
+# the factors of materials, and the pins
+ACTING: Mapping[str, Acting] = {
+    "stiffness": Acting(1e-6, 1e6, "scales the material's stiffness", 0.05),
+    "density": Acting(1e-6, 1e6, "scales the material's density", 0.1),
+    "friction": Acting(0.0, 1e3, "scales the friction of sand"),
+    "strength": Acting(0.0, 1e6, "scales the material's strength"),
+    "goal": Acting(0.0, 1.0, "scales the pin strength"),
 }
-
-# factors whose levels form separate material instances
-FACTOR_NAMES = ("density", "stiffness", "friction", "strength")
 
 # names with another meaning in frame files and exports
 RESERVED = ("file", "frame", "header", "time", "x", "y", "z")

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..errors import SceneError
-from ..parameters import parameter, validate
+from ..laws.factors import Factors
+from ..parameters import parameter, parameters_of, validate
 
-# the factors that noise can act on
-RANDOM_FACTORS = ("strength", "stiffness", "friction")
 # the noise is clipped there, in standard deviations
 LARGEST_NOISE = 2.4
 _LARGEST_AMOUNT = 3.0
@@ -66,3 +65,5 @@ class Randomness:
 
 
 UNIFORM = Randomness()
+# the factors that noise can act on
+RANDOM_FACTORS = tuple(each.name for each in parameters_of(Randomness) if each.name in Factors._fields)

@@ -124,8 +124,7 @@ class _AnimatedInstance:
 
     def _law_at(self, frame: float) -> Law:
         """The material's law at a moment, with the instance's factors."""
-        factors = self._instance.factors
-        law = law_at(self._law, self._animation, frame).scaled(factors.friction, factors.strength)
+        law = law_at(self._law, self._animation, frame).scaled(self._instance.factors)
         return replace(law, density=self._instance.law.density)
 
     def begin(self, frame: float) -> None:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ..arithmetic.vector import LANE_COUNT
 from ..laws import FluidLaw, Law
+from ..laws.factors import Factors
 from ..scene.bodies import body_of
 from ..scene.description import Scene
-from ..scene.factors import Factors, combinations_of, levels_of
+from ..scene.factors import combinations_of, levels_of
 from ..transfer.advance import advance_material
 from ..transfer.rows import row_count, state_rows
 
@@ -87,7 +88,7 @@ def instances_of(scene: Scene) -> list[MaterialInstance]:
     instances = []
     for body, name, factors in groups:
         law = scene.materials[name].law
-        law = replace(law.scaled(factors.friction, factors.strength), density=law.density * factors.density)
+        law = replace(law.scaled(factors), density=law.density * factors.density)
         constants = law.constants(factors.stiffness, dimension)
         instances.append(MaterialInstance(name, law, constants, names.index(name), factors, dimension, body))
     return instances
