@@ -20,10 +20,10 @@ from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.stepping import simulation as simulation_module
 from mpm_addon.core.stepping.simulation import Progress, Simulation
 from mpm_addon.core.transfer.blocks import BLOCK
-from mpm_addon.core.transfer.nearby import LARGEST_RADIUS, near, particles_near, particles_of
 from mpm_addon.core.transfer.rows import MASS, POSITION
 from tests.diagnostics import deformations
 
+from .nearby import LARGEST_RADIUS, near, particles_near, particles_of
 from .scenes import LATTICE, box, material, scene
 
 WEIGHTLESS: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0)}

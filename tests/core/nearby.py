@@ -9,7 +9,7 @@ substeps, because a particle is always stored in the block where it was sorted, 
                 result[slot] += ...
 
 A kernel's own arrays have one number per slot. A kernel that writes only to the slots of its own block gives the same bytes with any
-number of threads. The solver's own passes process each particle alone; so far only tests run such a kernel.
+number of threads. The solver's own passes process each particle alone, so this is not part of it: it proves that its tables allow it.
 """
 
 from typing import Any, NamedTuple
@@ -18,11 +18,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .blocks import BLOCK, KEY_BITS, NEIGHBORS
-from .layout import places_of
-from .particle_store import ParticleStore
-from .reach import find_extents
-from .rows import MASS, POSITION
+from mpm_addon.core.transfer.blocks import BLOCK, KEY_BITS, NEIGHBORS
+from mpm_addon.core.transfer.layout import places_of
+from mpm_addon.core.transfer.particle_store import ParticleStore
+from mpm_addon.core.transfer.reach import find_extents
+from mpm_addon.core.transfer.rows import MASS, POSITION
 
 # particles two blocks apart have each drifted by less than a cell since they were sorted
 LARGEST_RADIUS = BLOCK - 2.0
