@@ -46,7 +46,7 @@ READY_SCENES = {
     "dam_break": 14,
     "sand_castle": 22,
     "hourglass": 40,
-    "jelly_stack": 22,
+    "jelly_stack": 12,
     "honey_suzanne": 60,
     "pouring_bowl": 44,
 }

@@ -16,6 +16,8 @@ from .solids import Point, Solid, box, sheet
 from .surfaces import Rgb, glaze, paint, world_of
 
 _SENSOR = 36.0
+# How often the faces of soft emitters with a bevel are halved.
+_BENDING = 4
 
 
 @dataclass(frozen=True)
@@ -89,15 +91,23 @@ class Stage:
         self.scene.mpm.solver.grid_spacing = edge * self._unit
 
     def emitter(
-        self, name: str, solid: Solid, at: Point, preset: str, *, rotation: Point = (0.0, 0.0, 0.0), **settings: Any
+        self, name: str, solid: Solid, at: Point, preset: str, *, rotation: Point = (0.0, 0.0, 0.0), bevel: float = 0.0, **settings: Any
     ) -> BlenderObject:
-        """Add an emitter of a named material. Velocities in m/s, angles in degrees."""
+        """Add an emitter of a named material. Velocities in m/s, angles in degrees.
+
+        One with a `bevel` [m] has round edges, and enough vertices to bend.
+        """
         if "velocity" in settings:
             settings["velocity"] = tuple(self._unit * part for part in settings["velocity"])
         if "color" in settings:
             settings["color"] = (*settings["color"], 1.0)
         item = self._object(name, solid, at, rotation)
         make_emitter(item, preset, **settings)
+        if bevel > 0.0:
+            self._round(item, bevel, segments=4)
+            bent = item.modifiers.new("Subdivision", "SUBSURF")
+            bent.subdivision_type, bent.levels, bent.render_levels = "SIMPLE", _BENDING, _BENDING
+            item.data.shade_smooth()
         self.emitters.append(item)
         return item
 
@@ -118,10 +128,14 @@ class Stage:
         make_collider(item, **settings)
         paint(item, color, roughness=roughness)
         if bevel > 0.0:
-            modifier = item.modifiers.new("Bevel", "BEVEL")
-            modifier.width, modifier.segments = bevel * self._unit, 3
-            modifier.limit_method = "ANGLE"
+            self._round(item, bevel, segments=3)
         return item
+
+    def _round(self, item: BlenderObject, bevel: float, *, segments: int) -> None:
+        """Round the edges of an object by `bevel` [m]."""
+        modifier = item.modifiers.new("Bevel", "BEVEL")
+        modifier.width, modifier.segments = bevel * self._unit, segments
+        modifier.limit_method = "ANGLE"
 
     def glass(self, name: str, solid: Solid, at: Point = (0.0, 0.0, 0.0)) -> BlenderObject:
         """Add a glass object that is rendered but not simulated."""

@@ -21,5 +21,5 @@ def build(stage: Stage) -> None:
     stage.floor(0.9, (0.55, 0.47, 0.42), friction=0.8)
     stage.collider("Plate", cylinder(0.34, 0.06, steps=96), (0.0, 0.0, 0.03), (0.85, 0.85, 0.83), bevel=0.015, roughness=0.2, friction=1.0)
     for name, color, (width, height), at, turn in _BLOCKS:
-        stage.emitter(name, box((width, width, height)), at, "gelatin", rotation=turn, color=color)
+        stage.emitter(name, box((width, width, height)), at, "gelatin", rotation=turn, bevel=0.012, color=color)
     stage.camera((-0.7, -1.6, 0.75), (0.0, 0.0, 0.26), lens=50.0)
