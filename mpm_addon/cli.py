@@ -5,6 +5,7 @@ Exit status: 0 done, 1 failed with an error on stderr, 2 bad usage, 130 canceled
 
 import argparse
 import contextlib
+import dataclasses
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -130,21 +131,10 @@ def _bake(options: argparse.Namespace) -> None:
     tell = print_json if options.json else EventPrinter().tell
     prepare_numba(options.threads, options.processor or _level_of_cache(options, tell))
     load_numba()
-    from .bake import bake
+    from .bake import Order, bake
 
-    bake(
-        options.scene,
-        options.cache,
-        frames=options.frames,
-        restart=options.restart,
-        from_frame=options.from_frame,
-        variant=options.variant,
-        preview=options.preview,
-        size_limit=options.size_limit,
-        time_limit=options.time_limit,
-        on_event=tell,
-        listener=options.listener,
-    )
+    order = Order(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Order)})
+    bake(options.scene, options.cache, order, on_event=tell, listener=options.listener)
 
 
 def _level_of_cache(options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> str | None:

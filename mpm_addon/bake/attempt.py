@@ -8,7 +8,8 @@ from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableErro
 from ..core.forecast.estimate import Estimate
 from ..core.messages import Message, message_of
 from ..storage.failure import summary
-from .job import Event, Job, OnEvent
+from .job import Job
+from .reporter import Event, OnEvent
 
 
 class Attempt:

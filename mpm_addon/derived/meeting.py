@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..storage.surface_file import POSITION, Piece
+from ..storage.surface_file import POSITION, SurfacePiece
 from .boundaries import Boundary
 from .particles import Cloud
 
@@ -107,7 +107,7 @@ def _are_behind(boundaries: Sequence[Boundary], images: Floats, sources: Floats,
     return are_behind
 
 
-def fitted(piece: Piece, boundaries: Sequence[Boundary], spacing: float) -> Piece:
+def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float) -> SurfacePiece:
     """The mesh, with what reaches deep into boundaries moved to just below their surfaces; `spacing` is that of the particles [m]."""
     position = piece.position.astype(np.float64)
     depth = _DEPTH * spacing
@@ -115,4 +115,4 @@ def fitted(piece: Piece, boundaries: Sequence[Boundary], spacing: float) -> Piec
         for boundary in boundaries:
             inside, distance, normal = boundary.near(position, -depth)
             position[inside] -= (distance + depth)[:, None] * normal
-    return Piece(piece.name, piece.triangles, {**piece.arrays, POSITION: position.astype(np.float32)})
+    return SurfacePiece(piece.name, piece.triangles, {**piece.arrays, POSITION: position.astype(np.float32)})

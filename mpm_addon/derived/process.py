@@ -13,7 +13,7 @@ from typing import Any
 
 from ..core.errors import MpmError
 from ..core.messages import Message, one_line
-from ..storage.surface_file import Piece
+from ..storage.surface_file import SurfacePiece
 from .particles import Cloud
 from .settings import Recipe
 
@@ -75,7 +75,7 @@ class Reconstructor:
         except OSError:
             return  # the process has ended; `receive` raises the error
 
-    def receive(self, look: Callable[[], None]) -> list[tuple[Piece, float]]:
+    def receive(self, look: Callable[[], None]) -> list[tuple[SurfacePiece, float]]:
         """The requested meshes, with their voxel sizes [m].
 
         Args:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..storage.installation import require
 from ..storage.mesh_encoding import in_order_of_use
-from ..storage.surface_file import POSITION, Piece
+from ..storage.surface_file import POSITION, SurfacePiece
 from .particles import Cloud
 from .settings import Recipe
 
@@ -21,7 +21,7 @@ _WEIGHTS = 13.0
 _COARSE = 1.4
 
 
-def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piece, float]:
+def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[SurfacePiece, float]:
     """The mesh around particles, and its voxel size [m].
 
     Args:
@@ -53,7 +53,7 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Piec
     triangles, used = in_order_of_use(_proper(np.asarray(made.mesh.triangles)))
     position = (np.asarray(made.mesh.vertices)[used] + center).astype(np.float32)
     told = {name: np.asarray(values)[used] for name, values in made.point_attributes.items()}
-    return Piece(cloud.name, triangles.astype(np.int32), {POSITION: position, **_answered(cloud, told, len(used))}), edge
+    return SurfacePiece(cloud.name, triangles.astype(np.int32), {POSITION: position, **_answered(cloud, told, len(used))}), edge
 
 
 def _proper(triangles: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from ..storage import read_scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
-from ..storage.surface_file import Piece, Surface, write_surface
+from ..storage.surface_file import Surface, SurfacePiece, write_surface
 from ..storage.take import SCENE, SURFACE
 from .boundaries import Boundaries, Boundary, Poses
 from .forecast import forecast
@@ -101,7 +101,7 @@ class SurfaceProduct:
             self._boundaries[take.number] = Boundaries(read_scene(take.folder / SCENE) if self._settings.meet_colliders else None)
         return self._boundaries[take.number].at(moment, poses)
 
-    def _fitted(self, task: Task, found: list[tuple[Piece, float]]) -> Made:
+    def _fitted(self, task: Task, found: list[tuple[SurfacePiece, float]]) -> Made:
         boundaries = self._bounding(task.moment, task.poses)
         whole = [fitted(piece, boundaries, cloud.spacing) for cloud, (piece, _voxel) in zip(task.clouds, found, strict=True)]
         pieces = tuple(piece for piece in whole if len(piece.triangles))

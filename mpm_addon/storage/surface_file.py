@@ -32,7 +32,7 @@ _THREADS = 4
 
 
 @dataclass(frozen=True)
-class Piece:
+class SurfacePiece:
     """One mesh of a surface.
 
     Attributes:
@@ -55,7 +55,7 @@ class Surface(NamedTuple):
     """The surface of one frame."""
 
     origin: Origin
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SurfacePiece, ...]
 
 
 def write_surface(path: Path, surface: Surface, voxel: float) -> Written:
@@ -114,7 +114,7 @@ def surface_at(cache: Cache, moment: Moment) -> Surface:
     return derived_at(cache, moment, SURFACE, read_surface)
 
 
-def _check_alike(pieces: tuple[Piece, ...]) -> None:
+def _check_alike(pieces: tuple[SurfacePiece, ...]) -> None:
     """Check that attributes of the same name have the same components in all pieces. Raises ArrayFileError."""
     components: dict[str, tuple[int, ...]] = {}
     for piece in pieces:
@@ -127,7 +127,7 @@ def _bytes(table: Mapping[str, Any]) -> int:
     return int(table["triangles"]["bytes"]) + sum(int(each["bytes"]) for each in table["arrays"].values())
 
 
-def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecutor) -> Piece:
+def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecutor) -> SurfacePiece:
     tables, made = table["arrays"], table["triangles"]
     count = int(tables[POSITION]["shape"][0])
 
@@ -145,7 +145,7 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
     first, second, third = faces.T
     if (first == second).any() or (second == third).any() or (third == first).any():
         raise ArrayFileError("has triangles with the same vertex twice")
-    return Piece(str(table["name"]), faces, dict(zip(tables, arrays, strict=True)))
+    return SurfacePiece(str(table["name"]), faces, dict(zip(tables, arrays, strict=True)))
 
 
 def _decoded(table: Mapping[str, Any], read: encoding.Read) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import cache_watch, observation, removal, session, shown_caches, unstable, worker
+from mpm_addon.blender.baking import cache_watch, observation, preparation, removal, session, shown_caches, unstable, worker
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import particle_objects
@@ -32,7 +32,7 @@ from mpm_addon.storage.status import BakeStatus, read_status
 from tests.storage.stand_in import HALT, HALT_FRAME, write_small_scene
 
 from .scenes import add_collider, failure, write_cache
-from .test_bake import read_at_once, until
+from .stand_ins import read_at_once, until
 
 blender = pytest.mark.blender
 
@@ -73,7 +73,7 @@ def bakes(cache: Path, halt: Path, host: str, monkeypatch: pytest.MonkeyPatch) -
 
     def begin(context: Any) -> session.BakeSession:
         monkeypatch.setattr(session, "bake_command", lambda _scene, folder, **_: small_bake(folder))
-        monkeypatch.setattr(session, "extraction", read_at_once)
+        monkeypatch.setattr(preparation, "extraction", read_at_once)
         running = session.start(context)
         until(lambda: running.poll() or running._worker is not None)
         return running

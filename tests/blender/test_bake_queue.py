@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import bake_queue, session
+from mpm_addon.blender.baking import bake_queue, preparation, session
 from mpm_addon.blender.interface.operators import bake_operators, commands
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError, SceneError
 
 from .scenes import add_emitter, add_mesh, error_of
-from .test_bake import Modal, stand_in, until
+from .stand_ins import Modal, stand_in, until
 
 __all__ = ["stand_in"]
 
@@ -141,7 +141,9 @@ def test_all_scenes_take_no_folder_of_another(capsys: pytest.CaptureFixture[str]
 @pytest.mark.blender
 def test_a_scene_that_is_not_shown_is_read_as_it_is(bpy: Any, scenes: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     described: list[Any] = []
-    monkeypatch.setattr(session, "Packaging", lambda scene: described.append(scene) or SimpleNamespace(is_done=False, remove=lambda: None))
+    monkeypatch.setattr(
+        preparation, "Packaging", lambda scene: described.append(scene) or SimpleNamespace(is_done=False, remove=lambda: None)
+    )
     scenes[1].frame_start, scenes[1].frame_end = 5, 9
     scenes[1].objects["Two"].location = (7.0, 0.0, 0.0)
     before = (bpy.context.scene, bpy.context.scene.frame_current)

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import session
+from mpm_addon.blender.baking import preparation, session
 from mpm_addon.blender.reading.extract import extraction
 from mpm_addon.core.errors import Cancelled, MpmError, SceneError
 from mpm_addon.core.scene.description import Scene
 
 from .scenes import add_collider, add_emitter
-from .test_bake import Modal
+from .stand_ins import Modal
 
 
 class Reading:
@@ -41,8 +41,8 @@ def reading(monkeypatch: pytest.MonkeyPatch, bpy: Any, tmp_path: Any) -> Any:
 
     def begin(**options: Any) -> Reading:
         made = Reading(**options)
-        monkeypatch.setattr(session, "extraction", made)
-        monkeypatch.setattr(session, "_SLICE_SECONDS", -1.0)
+        monkeypatch.setattr(preparation, "extraction", made)
+        monkeypatch.setattr(preparation, "_SLICE_SECONDS", -1.0)
         return made
 
     bpy.context.scene.mpm.cache = str(tmp_path / "cache")

@@ -18,7 +18,7 @@ from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import Origin, derived_path, read_origin, source_of
 from mpm_addon.storage.mesh_encoding import in_order_of_use
-from mpm_addon.storage.surface_file import Piece, Surface, write_surface
+from mpm_addon.storage.surface_file import Surface, SurfacePiece, write_surface
 from mpm_addon.storage.take import SURFACE
 
 from .scenes import error_of, write_cache
@@ -49,7 +49,7 @@ def write(item: Any, number: int, *, emitters: tuple[int, ...] = (0,), settings:
         "material_index": np.zeros(4, np.int32),
         "color": np.tile(np.array([0.5, 0.25, 1.0, 1.0], np.float32), (4, 1)),
     }
-    piece = Piece("water", triangles.astype(np.int32), {name: array[used] for name, array in values.items()})
+    piece = SurfacePiece("water", triangles.astype(np.int32), {name: array[used] for name, array in values.items()})
     path = derived_path(cache, Moment(number), SURFACE)
     path.parent.mkdir(parents=True, exist_ok=True)
     wanted = settings or SurfaceSettings().hash

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mpm_addon.bake import bake
+from mpm_addon.bake import Order, bake
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,7 +23,7 @@ def test_the_scripts_of_the_readme_run(tmp_path: Path) -> None:
     lines = result.stdout.splitlines()
     assert lines[0].startswith("frame 1: ") and lines[0].endswith("fastest 1.00 m/s")
     assert len(lines) == 48
-    bake(ROOT / "presets" / "scenes" / "two_spheres", tmp_path / "DIR", frames=(1, 2))
+    bake(ROOT / "presets" / "scenes" / "two_spheres", tmp_path / "DIR", Order(frames=(1, 2)))
     result = subprocess.run([sys.executable, "-c", scripts[1]], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     assert [line.split()[0] for line in result.stdout.splitlines()] == ["1", "2"]

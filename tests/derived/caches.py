@@ -1,11 +1,14 @@
 """Small caches with known particles, written without a simulation."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from mpm_addon.cli import main
 from mpm_addon.core.bonds import Bonds
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
@@ -100,3 +103,10 @@ def _write_frame(
     count = len(given["position"])
     statistics = FrameStatistics(count, 0, 1, 0.0, (0.0, 0.0, 0.0), 1.0, 0.0)
     writer.write_frame(Frame(number, (number - 1) / 24.0, given, statistics, births=births or {}, bonds=bonds))
+
+
+def derived(capsys: pytest.CaptureFixture[str], cache: Path, *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Run the command `derive`; returns the exit status, the events and stderr."""
+    status = main(["derive", str(cache), *arguments, "--json"])
+    printed = capsys.readouterr()
+    return status, [json.loads(line) for line in printed.out.splitlines()], printed.err

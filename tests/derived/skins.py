@@ -8,12 +8,16 @@ import numpy as np
 from mpm_addon.core.bonds import WHOLE, Bonds, neighbors
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.particles import BIRTH
+from mpm_addon.core.particles import BIRTH, Moment
 from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
+from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache import Cache
+from mpm_addon.storage.skin_file import SkinPiece, skin_at
 from tests.derived.caches import SPACING, arrays, write_cache
 
+# The edge of the cubes of these tests [m].
+SIDE = 1.0
 Move = Callable[[np.ndarray], np.ndarray]
 # The number of the piece that each particle belongs to, given where they were emitted.
 Pieces = Callable[[np.ndarray], np.ndarray]
@@ -102,3 +106,17 @@ def _bonds(rest: np.ndarray, emitter: np.ndarray, pieces: Sequence[Pieces]) -> I
         piece = piece_of(rest)
         parted = np.minimum(parted, np.where(piece[pairs[:, 0]] != piece[pairs[:, 1]], number / 24.0, WHOLE))
         yield Bonds(pairs, parted)
+
+
+def piece(cache: Path, number: int, place: int = 0) -> SkinPiece:
+    return skin_at(open_cache(cache), Moment(number)).pieces[place]
+
+
+def same(x: np.ndarray) -> np.ndarray:
+    return x
+
+
+def twisted(x: np.ndarray) -> np.ndarray:
+    """Two radians over the length."""
+    angle = 2.0 * x[:, 2]
+    return np.stack([x[:, 0] * np.cos(angle) - x[:, 1] * np.sin(angle), x[:, 0] * np.sin(angle) + x[:, 1] * np.cos(angle), x[:, 2]], axis=1)

@@ -16,7 +16,7 @@ from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Collider
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.surface_file import Piece, surface_at
+from mpm_addon.storage.surface_file import SurfacePiece, surface_at
 from tests.derived.caches import SPACING, add_take, arrays, block, description, write_cache
 
 SIZE = 16
@@ -25,7 +25,7 @@ HALF = 0.5 * SIZE * SPACING
 OVERLAP = 0.05 * SPACING
 
 
-def made(folder: Path, *more: str, number: int = 1) -> Piece:
+def made(folder: Path, *more: str, number: int = 1) -> SurfacePiece:
     assert main(["derive", str(folder), *more]) == 0
     return surface_at(open_cache(folder), Moment(number)).pieces[0]
 
@@ -40,7 +40,7 @@ def box(name: str, low: tuple[float, float, float], high: tuple[float, float, fl
     return Collider(name, Box(size=size, center=center), **more)  # type: ignore[arg-type]
 
 
-def farthest(piece: Piece, axis: int = 0) -> float:
+def farthest(piece: SurfacePiece, axis: int = 0) -> float:
     return float(piece.position[:, axis].max())
 
 

@@ -1,22 +1,13 @@
 """Surfaces made from caches: their volume and attributes, and what `derive` prints, resumes and deletes."""
 
-import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import trimesh
 
-from mpm_addon.cli import main
-from mpm_addon.core.errors import MpmError
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import Moment
@@ -25,27 +16,21 @@ from mpm_addon.derived.particles import groups_of
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, counts_of, derived_path, state_of
-from mpm_addon.storage.surface_file import Piece, surface_at
+from mpm_addon.storage.surface_file import SurfacePiece, surface_at
 from mpm_addon.storage.take import SURFACE
-from tests.derived.caches import SPACING, add_frame, arrays, block, description, write_cache
+from tests.derived.caches import SPACING, arrays, block, description, write_cache
+from tests.derived.caches import derived as derive
 from tests.derived.skins import cube, scene_of
 
 ROOT = Path(__file__).parents[2]
 DRAFT = ("--quality", "draft")
 
 
-def derive(capsys: pytest.CaptureFixture[str], cache: Path, *more: str) -> tuple[int, list[dict[str, Any]], str]:
-    """Exit status, events and stderr."""
-    status = main(["derive", str(cache), *more, "--json"])
-    printed = capsys.readouterr()
-    return status, [json.loads(line) for line in printed.out.splitlines()], printed.err
-
-
-def pieces(cache: Path, number: int = 1) -> dict[str, Piece]:
+def pieces(cache: Path, number: int = 1) -> dict[str, SurfacePiece]:
     return {piece.name: piece for piece in surface_at(open_cache(cache), Moment(number)).pieces}
 
 
-def closed(piece: Piece) -> trimesh.Trimesh:
+def closed(piece: SurfacePiece) -> trimesh.Trimesh:
     return trimesh.Trimesh(piece.position, piece.triangles, process=False)
 
 
@@ -283,144 +268,3 @@ def test_a_flat_scene_has_no_surface(tmp_path: Path, capsys: pytest.CaptureFixtu
     status, _events, words = derive(capsys, tmp_path)
     assert status == 1
     assert "is two-dimensional" in words
-
-
-def test_without_pysplashsurf_one_line_says_so(tmp_path: Path) -> None:
-    write_cache(tmp_path / "cache", arrays(block(4)))
-    (tmp_path / "pysplashsurf.py").write_text("raise ModuleNotFoundError(\"No module named 'pysplashsurf'\", name='pysplashsurf')\n")
-    told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
-    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
-    assert "making surfaces needs the package pysplashsurf, which is missing; pip install pysplashsurf." in told.stderr
-
-
-def test_a_library_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
-    write_cache(tmp_path / "cache", arrays(block(4)))
-    (tmp_path / "pysplashsurf.py").write_text("raise ImportError('symbol not found', name='pysplashsurf')\n")
-    told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
-    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
-    assert "pysplashsurf does not work with this Python" in told.stderr
-    assert "(symbol not found); reinstall the extension's zip" in told.stderr
-
-
-def test_a_process_that_dies_is_named(tmp_path: Path) -> None:
-    write_cache(tmp_path / "cache", arrays(block(4)))
-    (tmp_path / "pysplashsurf.py").write_text(
-        "import os, sys\nsys.stderr.write('memory allocation failed\\n')\nsys.stderr.flush()\nos._exit(7)\n"
-    )
-    told = run(tmp_path / "cache", PYTHONPATH=os.pathsep.join([str(tmp_path), str(ROOT)]))
-    assert (told.returncode, told.stderr.count("\n")) == (1, 1)
-    assert "the surface process exited with status 7 (memory allocation failed)" in told.stderr
-
-
-def test_an_answer_that_does_not_fit_into_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mpm_addon.derived import process
-
-    def refuse(_file: object) -> None:
-        raise MemoryError
-
-    def look() -> None:
-        assert time.monotonic() < end, "nothing is answered"
-
-    monkeypatch.setattr(process.pickle, "load", refuse)
-    end = time.monotonic() + 120.0
-    with process.Reconstructor(SurfaceSettings().recipe, None, 1) as started, pytest.raises(MpmError, match="MemoryError"):
-        started.receive(look)
-
-
-def run(cache: Path, *more: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "mpm_addon", "derive", str(cache), *more],
-        cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_a_stop_is_heard_while_a_frame_is_made(tmp_path: Path) -> None:
-    """A module in the place of pysplashsurf that never answers and never lets go of the interpreter."""
-    write_cache(tmp_path / "cache", arrays(block(4)))
-    (tmp_path / "pysplashsurf.py").write_text(f"open({str(tmp_path / 'begun')!r}, 'w').close()\nimport time\ntime.sleep(100)\n")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mpm_addon", "derive", str(tmp_path / "cache"), "--json"],
-        cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    while not (tmp_path / "begun").exists():
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=120)
-    assert process.returncode == 130
-    assert json.loads(out.splitlines()[-1])["event"] == "cancelled"
-    assert errors == "mpm: canceled: 0 of 1 frames have a surface; derive again to resume.\n"
-    assert not list((tmp_path / "cache").rglob("*.partial"))
-
-
-def test_a_full_disk_is_reported_and_leaves_no_half_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_cache(tmp_path, arrays(block(4)))
-
-    def refuse(*_given: object, **_more: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("mpm_addon.storage.atomic.os.fsync", refuse)
-    status, events, words = derive(capsys, tmp_path, *DRAFT)
-    assert (status, events[-1]["event"]) == (1, "error")
-    assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free disk space or check its permissions.\n")
-    assert not list(tmp_path.rglob("*.partial"))
-    monkeypatch.setattr("mpm_addon.derived.job.free_space", lambda _folder: 10)
-    assert "do not fit on the disk" in derive(capsys, tmp_path, *DRAFT)[2]
-
-
-def test_freeing_a_cache_takes_its_surfaces_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from mpm_addon.storage.removal import remove_cache
-
-    write_cache(tmp_path / "cache", arrays(block(4)))
-    assert derive(capsys, tmp_path / "cache", *DRAFT)[0] == 0
-    remove_cache(tmp_path / "cache")
-    assert not (tmp_path / "cache").exists()
-
-
-def test_freeing_a_cache_takes_along_what_a_killed_process_left(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from mpm_addon.storage.removal import remove_cache
-
-    cache = write_cache(tmp_path / "cache", arrays(block(4)))
-    derive(capsys, tmp_path / "cache", *DRAFT)
-    path = derived_path(cache, Moment(1), SURFACE)
-    path.with_name(f"{path.name}.4711.partial").write_bytes(b"half")
-    path.with_name("cancel").touch()
-    remove_cache(tmp_path / "cache")
-    assert not (tmp_path / "cache").exists()
-    write_cache(tmp_path / "cache", arrays(block(4)))
-
-
-def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The bake adds a frame at two of three looks, and has ended at the third."""
-    from mpm_addon.derived import job
-
-    scene = description()
-    write_cache(tmp_path, arrays(block(4)), scene=scene)
-    looks: list[int] = []
-
-    class Status:
-        is_live = True
-
-    def look(_folder: Path) -> Status:
-        looks.append(len(looks))
-        status = Status()
-        status.is_live = len(looks) < 4
-        if len(looks) in (2, 3):
-            add_frame(tmp_path, scene, len(looks), arrays(block(4)))
-        return status
-
-    monkeypatch.setattr(job, "read_status", look)
-    monkeypatch.setattr(job, "_PAUSE", 0.0)
-    monkeypatch.setattr("mpm_addon.derived.command.os.nice", lambda _step: None)
-    status, events, _ = derive(capsys, tmp_path, *DRAFT, "--follow")
-    assert status == 0
-    assert [(event["frame"], event["done"], event["total"]) for event in events if event["event"] == "frame"] == [
-        (1, 1, 1), (2, 2, 2), (3, 3, 3),
-    ]  # fmt: skip
-    assert (events[-1]["event"], events[-1]["frames"]) == ("done", 3)
-    assert len(looks) == 4

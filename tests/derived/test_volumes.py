@@ -1,6 +1,5 @@
 """Volumes made from caches: what is powder, its mass and velocity, how sparse they are, and what `derive DIR volume` says and resumes."""
 
-import json
 import os
 import re
 import subprocess
@@ -22,7 +21,7 @@ from mpm_addon.derived.voxels import Voxels
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, counts_of, derived_path, state_of
 from mpm_addon.storage.take import VOLUME
-from tests.derived.caches import SPACING, add_frame, arrays, block, description, write_cache
+from tests.derived.caches import SPACING, add_frame, arrays, block, derived, description, write_cache
 from tests.derived.vdb_reader import Leaves, mass_of, positions_of, read_vdb
 
 ROOT = Path(__file__).parents[2]
@@ -32,9 +31,7 @@ CELL = 2 * SPACING
 
 def derive(capsys: pytest.CaptureFixture[str], cache: Path, *more: str) -> tuple[int, list[dict[str, Any]], str]:
     """Exit status, events and stderr."""
-    status = main(["derive", str(cache), "volume", *more, "--json"])
-    printed = capsys.readouterr()
-    return status, [json.loads(line) for line in printed.out.splitlines()], printed.err
+    return derived(capsys, cache, "volume", *more)
 
 
 def grids(cache: Path, number: int = 1) -> dict[str, Leaves]:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from . import context, data, definitions, interface, menus, registration, structs, vectors
+from . import meshes as meshes  # fills the tables of `structs`
 from .definitions import make_function
 from .structs import STUBS, FakeLimitation, create, struct_class
 

@@ -18,7 +18,6 @@ from .structs import (
     NAMESPACES,
     ON_CHANGE,
     STUBS,
-    FakeLimitation,
     bpy_prop_collection,
     create,
     struct_class,
@@ -43,20 +42,6 @@ MODIFIER_CLASSES = {
     "BEVEL": "BevelModifier",
     "SUBSURF": "SubsurfModifier",
 }
-ATTRIBUTE_CLASSES = {
-    "FLOAT": "FloatAttribute",
-    "INT": "IntAttribute",
-    "FLOAT_VECTOR": "FloatVectorAttribute",
-    "FLOAT_COLOR": "FloatColorAttribute",
-    "BOOLEAN": "BoolAttribute",
-    "FLOAT2": "Float2Attribute",
-    "QUATERNION": "QuaternionAttribute",
-    "INT8": "ByteIntAttribute",
-    "INT32_2D": "Int2Attribute",
-}
-# Blender after 4.2 has a class name for each kind of geometry.
-ATTRIBUTE_GROUP = "AttributeGroupMesh" if "AttributeGroupMesh" in STUBS.names("bpy.types") else "AttributeGroup"
-DOMAINS = {"POINT": "vertices", "EDGE": "edges", "FACE": "polygons", "CORNER": "loops"}
 
 DEFAULTS.update(
     {
@@ -77,13 +62,6 @@ DEFAULTS.update(
         ("Object", "type"): "EMPTY",
         ("Object", "color"): lambda: [1.0, 1.0, 1.0, 1.0],
         ("FieldSettings", "type"): "NONE",
-        ("FloatVectorAttributeValue", "vector"): vectors.Vector,
-        ("FloatColorAttributeValue", "color"): lambda: [0.0] * 4,
-        ("QuaternionAttributeValue", "value"): vectors.Quaternion,
-        ("Float2AttributeValue", "vector"): lambda: vectors.Vector((0.0, 0.0)),
-        ("MeshEdge", "vertices"): lambda: [0, 0],
-        ("MeshLoopTriangle", "vertices"): lambda: [0, 0, 0],
-        ("MeshLoopTriangle", "loops"): lambda: [0, 0, 0],
     }
 )
 
@@ -247,140 +225,6 @@ def _activate(self: Any, block: Any) -> Any:
 
 ON_CHANGE["LayerObjects", "active"] = _activate
 COMPUTED["LayerObjects", "selected"] = lambda self: [item for item in self if item.select_get()]
-
-
-# Meshes.
-
-
-def _set_item_count(self: Any, count: int) -> None:
-    item = struct_class(STUBS.struct(type(self).STRUCT).item_type or "")
-    for _ in range(count):
-        self._list.append(create(item, index=len(self), owner=self, id_data=self.id_data))
-
-
-def _add_loops(self: Any, count: int) -> None:
-    _set_item_count(self, count)
-    attributes = self.id_data.attributes
-    if CORNER not in attributes.keys():  # noqa: SIM118 - a collection is no dictionary
-        _new_attribute(attributes, CORNER, "INT", "CORNER")
-
-
-def _clear_geometry(self: Any) -> None:
-    for name in ("vertices", "edges", "polygons", "loops", "loop_triangles"):
-        getattr(self, name)._list.clear()
-    attributes = self.attributes
-    attributes._list[:] = [attribute for attribute in attributes if attribute.name == "position"]
-
-
-def _from_pydata(self: Any, vertices: Any, edges: Any, faces: Any, **_keywords: Any) -> None:
-    if len(self.vertices):
-        raise RuntimeError("Error: from_pydata expects a mesh without vertices")
-    self.vertices.add(len(vertices))
-    for vertex, position in zip(self.vertices, vertices, strict=True):
-        vertex.co = position
-    self.edges.add(len(edges))
-    for edge, indices in zip(self.edges, edges, strict=True):
-        edge._values["vertices"] = list(indices)
-    self.polygons.add(len(faces))
-    for polygon, indices in zip(self.polygons, faces, strict=True):
-        polygon._values.update(vertices=list(indices), loop_start=len(self.loops), loop_total=len(indices))
-        start = len(self.loops)
-        self.loops.add(len(indices))
-        for loop, index in zip(self.loops._list[start:], indices, strict=True):
-            loop._values["vertex_index"] = index
-
-
-def _calculate_triangles(self: Any) -> None:
-    triangles = self.loop_triangles
-    triangles._list.clear()
-    cls = struct_class("MeshLoopTriangle")
-    for polygon in self.polygons:
-        start = polygon.loop_start
-        for second in range(1, polygon.loop_total - 1):
-            corners = [0, second, second + 1]
-            vertices, loops = [polygon.vertices[corner] for corner in corners], [start + corner for corner in corners]
-            triangles._list.append(create(cls, vertices=vertices, loops=loops, polygon_index=polygon.index))
-
-
-def _new_attribute(self: Any, name: str, kind: str, domain: str) -> Any:
-    if kind not in ATTRIBUTE_CLASSES:
-        raise FakeLimitation(f"the fake has no attributes of type {kind}; test it on the real bpy")
-    cls = struct_class(ATTRIBUTE_CLASSES[kind])
-    attribute = create(cls, name=unique_name(name, self.keys()), data_type=kind, domain=domain, owner=self, id_data=self.id_data)
-    self._list.append(attribute)
-    return attribute
-
-
-def _mesh_attributes(mesh: Any) -> Any:
-    if "attributes" not in mesh._values:
-        group = create(struct_class(ATTRIBUTE_GROUP), id_data=mesh)
-        mesh._values["attributes"] = group
-        group.new("position", "FLOAT_VECTOR", "POINT")
-    return mesh._values["attributes"]
-
-
-def _attribute_data(attribute: Any) -> Any:
-    if attribute.name in VIEWS:
-        return ItemValues(attribute.id_data, *VIEWS[attribute.name])
-    annotation = STUBS.find_property(type(attribute).STRUCT, "data")
-    assert annotation is not None
-    if "data" not in attribute._values:
-        attribute._values["data"] = create(bpy_prop_collection)
-    data = attribute._values["data"]
-    item = struct_class(type(attribute).STRUCT + "Value")
-    count = len(getattr(attribute.id_data, DOMAINS[attribute.domain]))
-    del data._list[count:]
-    data._list.extend(create(item) for _ in range(count - len(data)))
-    return data
-
-
-CORNER = ".corner_vert"
-# Attributes that are another view of a mesh's own items: the collection, the name of the values, and what the items call them.
-VIEWS = {
-    "position": ("vertices", "vector", "co"),
-    CORNER: ("loops", "value", "vertex_index"),
-    "material_index": ("polygons", "value", "material_index"),
-}
-
-
-class ItemValues:
-    """The values of an attribute in `VIEWS`."""
-
-    def __init__(self, mesh: Any, items: str, field: str, name: str) -> None:
-        self._items, self._names = getattr(mesh, items), {field: name}
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def foreach_get(self, attr: str, seq: Any) -> None:
-        self._items.foreach_get(self._names[attr], seq)
-
-    def foreach_set(self, attr: str, seq: Any) -> None:
-        self._items.foreach_set(self._names[attr], seq)
-
-
-for _name in ("MeshVertices", "MeshEdges", "MeshPolygons"):
-    BEHAVIORS[_name, "add"] = _set_item_count
-BEHAVIORS["MeshLoops", "add"] = _add_loops
-BEHAVIORS.update(
-    {
-        ("IDMaterials", "append"): lambda self, material: self._list.append(material),
-        ("Mesh", "shade_smooth"): lambda self: None,
-        ("Mesh", "clear_geometry"): _clear_geometry,
-        ("Mesh", "from_pydata"): _from_pydata,
-        ("Mesh", "update"): lambda self, **_: None,
-        ("Mesh", "validate"): lambda self, **_: False,
-        ("Mesh", "calc_loop_triangles"): _calculate_triangles,
-        (ATTRIBUTE_GROUP, "new"): _new_attribute,
-        (ATTRIBUTE_GROUP, "remove"): lambda self, attribute: self._list.remove(attribute),
-    }
-)
-NAMESPACES["Mesh"] = {"attributes": property(_mesh_attributes)}
-for _name in {name for name in ATTRIBUTE_CLASSES.values() if name in STUBS.names("bpy.types")}:
-    NAMESPACES[_name] = {"data": property(_attribute_data)}
-# Python methods that Blender's own scripts add to meshes.
-if STUBS.find_method("Mesh", "from_pydata") is None:
-    NAMESPACES["Mesh"]["from_pydata"] = _from_pydata
 
 
 # Windows.

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import structs
 from .structs import STUBS, BoundProperty, bpy_prop_collection_idprop, bpy_struct, create
+from .values import coerce_enum, coerce_plain
 
 PLAIN_KINDS = {"BoolProperty": "bool", "IntProperty": "int", "FloatProperty": "float", "StringProperty": "str"}
 VECTOR_KINDS = {"BoolVectorProperty": "bool", "IntVectorProperty": "int", "FloatVectorProperty": "float"}
@@ -57,7 +58,7 @@ class Property(BoundProperty):
     def checked(self, value: Any) -> Any:
         """The value as it is stored; numbers are clamped and strings cut, as in Blender."""
         kind = PLAIN_KINDS[self.kind]
-        value = structs.coerce_plain(self.where, kind, value)
+        value = coerce_plain(self.where, kind, value)
         if kind in ("int", "float"):
             return self.clamped(value)
         if kind == "str" and self.arguments["maxlen"]:
@@ -108,7 +109,7 @@ class VectorProperty(Property):
         if len(value) != size:
             raise ValueError(f"bpy_struct: item.attr = val: sequences of dimension 0 should contain {size} items, not {len(value)}")
         kind = VECTOR_KINDS[self.kind]
-        numbers = [structs.coerce_plain(self.where, kind, number) for number in value]
+        numbers = [coerce_plain(self.where, kind, number) for number in value]
         if kind == "bool":
             return numbers
         return [self.clamped(number) for number in numbers]
@@ -138,11 +139,11 @@ class EnumProperty(Property):
         return identifiers[given or 0] if identifiers else ""
 
     def checked(self, value: Any) -> Any:
-        return structs.coerce_enum(self.enum_items(), value, is_flag=self.is_flag)
+        return coerce_enum(self.enum_items(), value, is_flag=self.is_flag)
 
     def __set__(self, instance: Any, value: Any) -> None:
         # The list may depend on the instance, so it is checked here and not in `checked`.
-        structs.coerce_enum(self.enum_items(instance), value, is_flag=self.is_flag)
+        coerce_enum(self.enum_items(instance), value, is_flag=self.is_flag)
         instance.__dict__["_values"][self.identifier] = value
         instance.__dict__.setdefault("_assigned", set()).add(self.identifier)
         if self.arguments.get("update") is not None:

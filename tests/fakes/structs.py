@@ -2,18 +2,18 @@
 
 Three kinds of names. Unknown to Blender: AttributeError. Known and simulated: a value, or a working method.
 Known and not simulated: reading works as in Blender, calling raises FakeLimitation, and the test belongs on the real
-bpy. The simulation is in data.py, which fills `BEHAVIORS`, `COMPUTED`, `DEFAULTS` and `NAMESPACES`.
+bpy. The simulation is in data.py and meshes.py, which fill `BEHAVIORS`, `COMPUTED`, `DEFAULTS` and `NAMESPACES`.
 """
 
 from __future__ import annotations
 
 import ast
-import struct as binary
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from . import vectors
 from .stubs import PropertyStub, Stubs, signature_of
+from .values import coerce_enum, coerce_plain
 
 STUBS = Stubs()
 
@@ -319,11 +319,6 @@ def _zero(annotation: ast.expr | None, owner: Any) -> Any:
     return create(struct_class(first), id_data=owner.id_data, owner=owner)
 
 
-def float32(value: float) -> float:
-    """A number as Blender stores it: in single precision."""
-    return binary.unpack("f", binary.pack("f", value))[0]
-
-
 def coerce(where: str, annotation: ast.expr | None, value: Any, current: Any) -> Any:
     """A value as a property of Blender stores it; raises as Blender for invalid values."""
     items = STUBS.enum_items(annotation)
@@ -341,38 +336,6 @@ def coerce(where: str, annotation: ast.expr | None, value: Any, current: Any) ->
         if not isinstance(value, struct_class(first)):
             raise TypeError(f"bpy_struct: item.attr = val: {where} expected a {first} type, not {type(value).__name__}")
     return value
-
-
-def coerce_plain(where: str, kind: str, value: Any) -> Any:
-    """A number, boolean or string, checked as in Blender."""
-    given = type(value).__name__
-    if kind == "bool":
-        if not (isinstance(value, int) and value in (0, 1)):
-            raise TypeError(f"bpy_struct: item.attr = val: {where} expected True/False or 0/1, not {given}")
-        return bool(value)
-    if kind == "int":
-        if not hasattr(value, "__index__"):
-            raise TypeError(f"bpy_struct: item.attr = val: {where} expected an int type, not {given}")
-        return int(value)
-    if kind == "float":
-        if isinstance(value, str) or (not hasattr(value, "__float__") and not hasattr(value, "__index__")):
-            raise TypeError(f"bpy_struct: item.attr = val: {where} expected a float type, not {given}")
-        return float32(float(value))
-    if not isinstance(value, str):
-        raise TypeError(f"bpy_struct: item.attr = val: {where} expected a string type, not {given}")
-    return value
-
-
-def coerce_enum(items: tuple[str, ...], value: Any, *, is_flag: bool) -> Any:
-    """An enum's identifier, or a set of them."""
-    if is_flag and not isinstance(value, set):
-        raise TypeError(f"bpy_struct: item.attr = val: expected a set, not {type(value).__name__}")
-    if not is_flag and not isinstance(value, str):
-        raise TypeError(f"bpy_struct: item.attr = val: expected a string enum, not {type(value).__name__}")
-    for identifier in value if is_flag else [value]:
-        if identifier not in items:
-            raise TypeError(f'bpy_struct: item.attr = val: enum "{identifier}" not found in {items}')
-    return set(value) if is_flag else value
 
 
 def _bind_method(instance: Any, struct: str, node: ast.FunctionDef) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mpm_addon.bake import bake
+from mpm_addon.bake import Order, bake
 from mpm_addon.core.errors import CacheError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.status import read_status
@@ -128,7 +128,7 @@ def live(phase: Phase, cache: Path, inside: mmap.mmap, fatal_place: int | None) 
         inside[0] = name in ("open", "write", "flush", "fsync")
 
     with faulty_writes(fault):
-        bake(phase.scene, cache, **phase.options)
+        bake(phase.scene, cache, Order(**phase.options))
 
 
 def one_life(phase: Phase, cache: Path, chance: random.Random, ledger: Ledger, *, is_killed: bool) -> bool:

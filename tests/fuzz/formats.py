@@ -29,7 +29,7 @@ from mpm_addon.storage.retimed_frames import MomentReader
 from mpm_addon.storage.scene_file import read_scene_words
 from mpm_addon.storage.skin_file import Cut, Skin, SkinPiece, skin_at, write_skin
 from mpm_addon.storage.status import read_status, status_words
-from mpm_addon.storage.surface_file import Piece, Surface, surface_at, write_surface
+from mpm_addon.storage.surface_file import Surface, SurfacePiece, surface_at, write_surface
 from mpm_addon.storage.take import SKIN, SURFACE
 from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
@@ -235,7 +235,7 @@ def write_surfaces(folder: Path) -> Sequence[Path]:
     triangles, used = in_order_of_use(np.asarray(TRIANGLES))
     values = {"position": position, "velocity": position, "age": position[:, 0], "emitter_index": np.zeros(8, np.int32)}
     arrays = {name: array[used] for name, array in values.items()}
-    pieces = tuple(Piece(name, triangles.astype(np.int32), arrays) for name in ("jelly", "water"))
+    pieces = tuple(SurfacePiece(name, triangles.astype(np.int32), arrays) for name in ("jelly", "water"))
     paths = [derived_path(cache, Moment(number), SURFACE) for number in cache.frames]
     paths[0].parent.mkdir(parents=True)
     for number, path in zip(cache.frames, paths, strict=True):

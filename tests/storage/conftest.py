@@ -21,6 +21,19 @@ def stand_in_simulation(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[stand_
 
 
 @pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    """A small scene."""
+    return stand_in.write_small_scene(tmp_path / "scene")
+
+
+@pytest.fixture
+def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
+    """The frames of an uninterrupted bake."""
+    stand_in.bake_here(scene, tmp_path / "whole")
+    return stand_in.frame_bytes(tmp_path / "whole")
+
+
+@pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """The cache of a small scene, with checkpoints."""
     scene = stand_in.write_small_scene(tmp_path / "scene", checkpoint_interval=2)

@@ -17,19 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from mpm_addon.bake import bake
+from mpm_addon.bake import Order, bake
 from mpm_addon.core.errors import Cancelled, UnstableError
 from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.messages import SceneWarning
 from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, Moment
 from mpm_addon.core.scene.description import Scene
 from mpm_addon.core.stepping.continuation import refuse_another_state
+from mpm_addon.storage import open_cache
 
 PARTICLES = 200
 # [m] that particles move at once where another scene takes them up
 PUSH = 0.25
 HALT, HALT_FRAME = "STAND_IN_HALT", 5
 MODULE = "mpm_addon.core.stepping.simulation"
+# The first take in a cache.
+TAKE = Path("takes/0001")
 
 SCENE = """
 schema = 1
@@ -187,8 +190,13 @@ def write_small_scene(
 def bake_here(scene: Path, cache: Path, **options: Any) -> list[dict[str, Any]]:
     """Bake in this process and return the events."""
     events: list[dict[str, Any]] = []
-    bake(scene, cache, on_event=events.append, **options)
+    bake(scene, cache, Order(**options), on_event=events.append)
     return events
+
+
+def frame_bytes(cache: Path) -> dict[str, bytes]:
+    """The bytes of the files of a cache's frames."""
+    return {path.name: path.read_bytes() for path in sorted((open_cache(cache).takes[-1].folder / "frames").iterdir())}
 
 
 def contents(cache: Path, take: int) -> dict[str, bytes]:

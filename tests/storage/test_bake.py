@@ -1,43 +1,20 @@
 """The bake: resume, cancel, failure, and what it never does to foreign files."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mpm_addon.bake import bake
 from mpm_addon.core.advice import preflight
-from mpm_addon.core.errors import CacheError, Cancelled, SceneError, UnstableError
+from mpm_addon.core.errors import CacheError, SceneError, UnstableError
 from mpm_addon.core.messages import Message, SceneWarning, Topic
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.sealed import sealed, unsealed
 from tests.storage import stand_in
-from tests.storage.stand_in import bake_here, write_small_scene
-
-TAKE = Path("takes/0001")
+from tests.storage.stand_in import TAKE, bake_here, frame_bytes, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
-
-
-def frame_bytes(cache: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted((open_cache(cache).takes[-1].folder / "frames").iterdir())}
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Path:
-    return write_small_scene(tmp_path / "scene")
-
-
-@pytest.fixture
-def whole(tmp_path: Path, scene: Path) -> dict[str, bytes]:
-    """The frames of an uninterrupted bake."""
-    bake_here(scene, tmp_path / "whole")
-    return frame_bytes(tmp_path / "whole")
 
 
 def test_problems_with_stored_kernels_are_warnings(
@@ -218,40 +195,6 @@ def test_files_of_another_program_are_never_touched(scene: Path, tmp_path: Path,
     assert foreign.read_text() == "{}"
 
 
-def test_a_file_instead_of_a_cache_folder_is_refused(scene: Path, tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("")
-    with pytest.raises(CacheError, match="is a file, not a folder"):
-        bake_here(scene, tmp_path / "cache")
-
-
-def test_a_folder_in_the_place_of_a_file_is_refused_in_one_line(scene: Path, tmp_path: Path) -> None:
-    (tmp_path / "cache" / TAKE / "frames" / "frame_000002.mpm").mkdir(parents=True)
-    (tmp_path / "cache" / "cache.json").mkdir()
-    with pytest.raises(CacheError, match=r"cache\.json: cannot be read"):
-        bake_here(scene, tmp_path / "cache")
-
-
-def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
-    events: list[dict[str, Any]] = []
-    with pytest.raises(SceneError):
-        bake(tmp_path / "none.toml", tmp_path / "cache", on_event=events.append)
-    assert events[-1]["event"] == "error"
-    assert not (tmp_path / "cache").exists()
-
-
-def test_a_scene_without_emitter_is_refused_before_anything_is_written_or_removed(
-    scene: Path, tmp_path: Path, whole: dict[str, bytes]
-) -> None:
-    text = (scene / "scene.toml").read_text()
-    (scene / "scene.toml").write_text(text[: text.index("[[emitters]]")])
-    before = {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()}
-    for cache in ("whole", "new"):
-        with pytest.raises(SceneError, match="it has no emitter; add one"):
-            bake_here(scene, tmp_path / cache, restart=True)
-    assert {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()} == before
-    assert not (tmp_path / "new").exists()
-
-
 def test_a_restart_that_fails_before_its_first_frame_costs_no_frame(
     tmp_path: Path, stand_in_simulation: type[stand_in.Simulation], whole: dict[str, bytes]
 ) -> None:
@@ -271,92 +214,6 @@ def test_a_restart_simulates_again(scene: Path, tmp_path: Path, whole: dict[str,
     assert (events[0]["done"], events[0]["resumed_from"]) == (0, None)
     assert [event["frame"] for event in events if event["event"] == "frame"] == [1, 2, 3, 4, 5, 6]
     assert frame_bytes(tmp_path / "whole") == whole
-
-
-def test_a_failure_keeps_the_frames_before_it(scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]) -> None:
-    stand_in_simulation.fails_at = 4
-    events: list[dict[str, Any]] = []
-    with pytest.raises(UnstableError):
-        bake(scene, tmp_path / "cache", on_event=events.append)
-    assert open_cache(tmp_path / "cache").frames == [1, 2, 3]
-    assert events[-1]["event"] == "error"
-    status = json.loads((tmp_path / "cache" / "status.json").read_text())
-    assert (status["state"], status["done"]) == ("error", 3)
-    assert "frame 4" in status["message"]
-
-
-def test_the_cancel_file_stops_at_the_next_substep(
-    scene: Path, tmp_path: Path, whole: dict[str, bytes], stand_in_simulation: type[stand_in.Simulation]
-) -> None:
-    stand_in_simulation.pause = 0.03
-    cache = tmp_path / "cache"
-    events: list[dict[str, Any]] = []
-
-    def listen(event: dict[str, Any]) -> None:
-        events.append(event)
-        if event["event"] == "progress" and event["frame"] == 3:
-            (cache / "cancel").touch()
-
-    with pytest.raises(Cancelled):
-        bake(scene, cache, on_event=listen)
-    assert events[-1]["event"] == "cancelled"
-    assert open_cache(cache).frames == [1, 2]
-    assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
-    # an old request does not stop the next bake
-    assert bake_here(scene, cache)[0]["resumed_from"] == 2
-    assert frame_bytes(cache) == whole
-
-
-def spawn(scene: Path, cache: Path) -> subprocess.Popen[str]:
-    """A bake with the stand-in in a process of its own, which does not end by itself."""
-    halt = cache.with_name("halt")
-    halt.touch()
-    command = [sys.executable, "-m", "tests.storage.stand_in", str(scene), str(cache), "4", "0.001"]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, stand_in.HALT: str(halt)}
-    )
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_cancel(scene: Path, tmp_path: Path, whole: dict[str, bytes], number: signal.Signals) -> None:
-    cache = tmp_path / "cache"
-    with spawn(scene, cache) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line.startswith("frame 2"):
-                process.send_signal(number)
-        assert process.wait(120) == 130
-    assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
-    bake_here(scene, cache)
-    assert frame_bytes(cache) == whole
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("moment", ["read_scene", "estimate", "CacheWriter.prepare"])
-def test_signals_cancel_before_there_is_anything_to_simulate(
-    scene: Path, tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, moment: str, number: signal.Signals
-) -> None:
-    def unheard(*_: object) -> None:
-        raise AssertionError(f"nobody listened while {moment} ran")
-
-    def interrupted(*_: object, **__: object) -> None:
-        os.kill(os.getpid(), number)
-
-    events: list[dict[str, Any]] = []
-    before = signal.signal(number, unheard)
-    try:
-        with monkeypatch.context() as patch:
-            patch.setattr(f"mpm_addon.bake.{moment}", interrupted)
-            with pytest.raises(Cancelled, match="canceled before the bake began"):
-                bake(scene, tmp_path / "cache", on_event=events.append)
-        assert signal.getsignal(number) is unheard
-    finally:
-        signal.signal(number, before)
-    assert [event["event"] for event in events] == ["cancelled"]
-    bake_here(scene, tmp_path / "cache")
-    assert frame_bytes(tmp_path / "cache") == whole
 
 
 def test_warnings_come_before_the_first_frame_and_are_in_the_status(scene: Path, tmp_path: Path) -> None:

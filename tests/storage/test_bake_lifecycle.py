@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.bake import bake, limits
+from mpm_addon.bake import Order, bake, limits
 from mpm_addon.bake.limits import Limits
 from mpm_addon.core.errors import CacheError, Cancelled, MpmError, SceneError, Stopped
 from mpm_addon.core.forecast.estimate import estimate
@@ -50,7 +50,7 @@ def bake_and(scene: Path, cache: Path, react: Callable[[dict[str, Any]], None], 
         react(event)
 
     try:
-        bake(scene, cache, on_event=listen, **options)
+        bake(scene, cache, Order(**options), on_event=listen)
     except MpmError as error:
         return events, error
     return events, None
@@ -318,5 +318,5 @@ def test_a_job_that_is_over_has_no_last_words(scene: Path, cache: Path) -> None:
     assert listener.file is None
     listener.is_asked = True
     with pytest.raises(Cancelled):
-        bake(scene, cache, restart=True, listener=listener)
+        bake(scene, cache, Order(restart=True), listener=listener)
     assert listener.last_words is None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.bake import bake
+from mpm_addon.bake import Order, bake
 from mpm_addon.core.bonds import Bonds
 from mpm_addon.core.errors import CacheError
 from mpm_addon.core.scene.description import Emitter, Scene
@@ -58,7 +58,7 @@ def test_a_cache_tells_which_bonds_have_parted_and_when(baked: Path) -> None:
 
 
 def test_a_resumed_bake_writes_the_same_bytes(baked: Path, tmp_path: Path) -> None:
-    bake(baked / "scene", tmp_path, frames=(1, 5))
+    bake(baked / "scene", tmp_path, Order(frames=(1, 5)))
     bake(baked / "scene", tmp_path)
     whole, parts = (
         {path.name: path.read_bytes() for path in (folder / "takes/0001/frames").iterdir()} for folder in (baked / "cache", tmp_path)
@@ -73,7 +73,7 @@ def test_a_take_continues_with_the_bonds_of_the_earlier_one(baked: Path, tmp_pat
     material = scene.materials["neo_hookean"]
     tougher = replace(material, law=replace(material.law, tear_stretch=3.0))
     write_scene(replace(scene, materials={"neo_hookean": tougher}), tmp_path / "scene")
-    bake(tmp_path / "scene", tmp_path / "cache", from_frame=4)
+    bake(tmp_path / "scene", tmp_path / "cache", Order(from_frame=4))
     first, second = open_cache(tmp_path / "cache", take=1), open_cache(tmp_path / "cache", take=2)
     for one, other in ((first.bonds(4), second.bonds(4)), (first.bonds(4), second.bonds(FRAMES))):
         assert np.array_equal(first.bonds(FRAMES).pairs, other.pairs)
@@ -89,7 +89,7 @@ def test_material_that_began_without_bonds_cannot_tear_later(baked: Path, tmp_pa
         replace(scene, materials={"neo_hookean": replace(material, law=replace(material.law, tear_stretch=0.0))}), tmp_path / "scene"
     )
     with pytest.raises(Exception, match="tearing False differs from True"):
-        bake(tmp_path / "scene", tmp_path / "cache", from_frame=4)
+        bake(tmp_path / "scene", tmp_path / "cache", Order(from_frame=4))
 
 
 def test_a_cache_without_tearing_has_no_bonds(tmp_path: Path) -> None:

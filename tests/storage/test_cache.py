@@ -15,8 +15,7 @@ from mpm_addon.storage.journal import Journal
 from mpm_addon.storage.lock import is_held
 from mpm_addon.storage.removal import remove_cache
 from mpm_addon.storage.status import read_status
-from tests.storage.stand_in import PARTICLES, bake_here, write_small_scene
-from tests.storage.test_bake import TAKE
+from tests.storage.stand_in import PARTICLES, TAKE, bake_here, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import plyfile
 
-from mpm_addon.bake import bake
+from mpm_addon.bake import Order, bake
 from mpm_addon.core.geometry.shapes import Points
 from mpm_addon.core.scene.description import Emitter, Scene
 from mpm_addon.core.scene.painting import Painting
@@ -42,7 +42,7 @@ def test_painted_attributes_go_all_the_way(tmp_path: Path) -> None:
     for name in ("color", "my weight", "UV.001"):
         assert np.array_equal(frame.attribute(name)[is_cloud], painting.values[name].astype(np.float32))
         assert not frame.attribute(name)[~is_cloud].any() and (~is_cloud).any()
-    bake(tmp_path / "scene", tmp_path / "parts", frames=(1, 3))
+    bake(tmp_path / "scene", tmp_path / "parts", Order(frames=(1, 3)))
     bake(tmp_path / "scene", tmp_path / "parts")
     for number in range(1, 6):
         name = f"takes/0001/frames/frame_{number:06d}.mpm"

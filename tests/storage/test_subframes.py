@@ -11,8 +11,7 @@ from mpm_addon.core.particles import Frame, Moment
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.removal import remove_cache
 from tests.storage import stand_in
-from tests.storage.stand_in import bake_here, write_small_scene
-from tests.storage.test_bake import TAKE, frame_bytes
+from tests.storage.stand_in import TAKE, bake_here, frame_bytes, write_small_scene
 
 pytestmark = pytest.mark.usefixtures("stand_in_simulation")
 

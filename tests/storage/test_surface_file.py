@@ -15,7 +15,7 @@ from mpm_addon.storage.arrays import ArrayFileError
 from mpm_addon.storage.container import write_container
 from mpm_addon.storage.derived import Origin, read_origin
 from mpm_addon.storage.encoding import Encoded
-from mpm_addon.storage.surface_file import Piece, Surface, read_surface, write_surface
+from mpm_addon.storage.surface_file import Surface, SurfacePiece, read_surface, write_surface
 from mpm_addon.storage.take import SURFACE
 
 VOXEL = 0.02
@@ -70,11 +70,11 @@ def test_triangles_have_as_many_vertices_as_they_use_and_no_fewer() -> None:
         decoded_triangles(encoded, 8)
 
 
-def tetrahedron(name: str = "water") -> Piece:
+def tetrahedron(name: str = "water") -> SurfacePiece:
     position = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
     values = {"velocity": 2.0 * position, "age": position[:, 0], "emitter_index": np.array([0, 2, 2, 0], np.int32)}
     triangles, used = mesh_encoding.in_order_of_use(np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
-    return Piece(name, triangles.astype(np.int32), {key: array[used] for key, array in {"position": position, **values}.items()})
+    return SurfacePiece(name, triangles.astype(np.int32), {key: array[used] for key, array in {"position": position, **values}.items()})
 
 
 def test_a_surface_comes_back(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_the_bytes_depend_on_the_surface_alone(tmp_path: Path) -> None:
 )
 def test_attributes_that_frames_do_not_have_are_refused(tmp_path: Path, name: str, array: np.ndarray) -> None:
     piece = tetrahedron()
-    wrong = Piece("water", piece.triangles, {**piece.arrays, name: array})
+    wrong = SurfacePiece("water", piece.triangles, {**piece.arrays, name: array})
     write_surface(tmp_path / "a.mpm", Surface(ORIGIN, (wrong,)), VOXEL)
     with pytest.raises(ArrayFileError, match="which frames do not have"):
         read_surface(tmp_path / "a.mpm")
@@ -116,7 +116,8 @@ def test_attributes_that_frames_do_not_have_are_refused(tmp_path: Path, name: st
 
 def test_pieces_with_different_components_of_a_name_are_refused(tmp_path: Path) -> None:
     pieces = [
-        Piece("water", tetrahedron().triangles, {**tetrahedron().arrays, "color": np.zeros((4, count), np.float32)}) for count in (3, 4)
+        SurfacePiece("water", tetrahedron().triangles, {**tetrahedron().arrays, "color": np.zeros((4, count), np.float32)})
+        for count in (3, 4)
     ]
     write_surface(tmp_path / "a.mpm", Surface(ORIGIN, tuple(pieces)), VOXEL)
     with pytest.raises(ArrayFileError, match="values of color with different numbers of components"):

@@ -1,8 +1,7 @@
 """The running bake: starts the worker, follows its events and shows its frames. One at a time."""
 
 import time
-from collections.abc import Callable, Generator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -10,24 +9,20 @@ import bpy
 
 from ...core.errors import Cancelled, MpmError, Stopped
 from ...core.messages import Action, Message, message_of
-from ...core.scene.description import Scene
 from ...storage.status import is_asked_to_pause
 from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import runtime
-from ..reading.extract import extraction
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
 from . import derived_processes, health, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
-from .packaging import Packaging
+from .preparation import Preparation
 from .running import Running, wait_for
 from .shown_caches import Result
 from .troubles import Troubles, forget_trouble
 from .worker import Event, Worker, bake_command, ending
 
-# How long one poll reads the scene before returning to the interface, unless a single frame takes longer.
-_SLICE_SECONDS = 0.012
 # The states that the worker's events mean.
 _STATES = {
     "start": State.PREPARING,
@@ -73,44 +68,29 @@ class BakeSession:
         object_name: the only emitter to bake; all emitters if empty.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        *,
-        scene: BlenderScene | None = None,
-        object_name: str = "",
-        cache: str = "",
-        restart: bool = False,
-        from_frame: int | None = None,
-        preview: int | None = None,
-    ) -> None:
-        """Start reading a scene; the context's if none is given. Raises MpmError."""
+    def __init__(self, context: Context, order: Order) -> None:
+        """Start reading a scene; the context's if the order gives none. Raises MpmError."""
         require_numba()
         scene_caches.separate()
-        scene = context.scene if scene is None else scene
-        cache = paths.cache_path(scene, object_name=object_name, cache=cache)
-        self.result = Result(scene, cache, object_name=object_name, fingerprint=fingerprint(scene, object_name))
+        self._order = order.copy()
+        scene, self.object_name = self._order.pop("scene", None) or context.scene, order.get("object_name", "")
+        cache = paths.cache_path(scene, object_name=self.object_name, cache=order.get("cache", ""))
+        self.result = Result(scene, cache, object_name=self.object_name, fingerprint=fingerprint(scene, self.object_name))
         forget_trouble(self.folder)
         self.state = State.READING
         self._since = time.monotonic()
         self.fraction = 0.0
         self.notes: list[str] = []
-        self.object_name = object_name
-        self._context = context
         self._numbers: Mapping[str, Any] = {}
-        self._restart, self._from_frame, self._preview = restart, from_frame, preview
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
         # what is made of the frames, of what was tried to be begun
         self._followed: set[str] = set()
         self._is_finished = False
-        self._packaging: Packaging | None = None
+        self._preparation = Preparation(context, self.result, self.object_name)
         self._worker: Worker | None = None
-        self._steps: Generator[float, None, Scene] | None = None
         try:
-            with self._its_scene():
-                self._steps = extraction(context, object_name=object_name)
             self._prepare()
         except MpmError as error:
             self._remember(error.message)
@@ -143,6 +123,10 @@ class BakeSession:
     def is_silent(self) -> bool:
         """Whether the worker sends no events, so that the elapsed seconds are shown instead."""
         return self.state in (State.PREPARING, State.COMPILING)
+
+    @property
+    def _is_preview(self) -> bool:
+        return self._order.get("preview") is not None
 
     @property
     def text(self) -> str:
@@ -181,39 +165,19 @@ class BakeSession:
 
     def _prepare(self) -> None:
         """Read the scene for a moment, then write it, then start the worker. Raises MpmError."""
-        if self._packaging is not None:
-            if self._packaging.is_done:
-                self._start_worker(self._packaging)
-            return
-        pause = time.monotonic() + _SLICE_SECONDS
-        try:
-            while self._steps is not None:
-                with self._its_scene():
-                    self.fraction = next(self._steps)
-                if time.monotonic() > pause:
-                    return
-        except StopIteration as finished:
-            self._steps = None
-            self.state, self.fraction = State.PREPARING, 0.0
-            self.result.describe(finished.value)
-            self._packaging = Packaging(finished.value)
-        except ReferenceError as error:
-            raise MpmError("The scene was changed while it was being read", "bake again") from error
+        scene_file = self._preparation.go_on()
+        self.fraction = self._preparation.fraction
+        if not self._preparation.is_reading:
+            self.state = State.PREPARING
+        if scene_file is not None:
+            self._start_worker(scene_file)
 
-    def _its_scene(self) -> AbstractContextManager[Any]:
-        """Make the baked scene the context's, if the window shows another one."""
-        scene = self.result.scene
-        if scene is None:
-            raise MpmError("The scene was removed while it was being read", "bake another one")
-        if self._context.scene == scene:
-            return nullcontext()
-        return self._context.temp_override(scene=scene, view_layer=scene.view_layers[0])
-
-    def _start_worker(self, packaging: Packaging) -> None:
-        command = bake_command(packaging.result(), self.folder, restart=self._restart, from_frame=self._from_frame)
-        command += [] if self._preview is None else ["--preview", str(self._preview)]
-        scene = self.result.scene
-        if self._preview is None and scene is not None:
+    def _start_worker(self, scene_file: Path) -> None:
+        order, scene = self._order, self.result.scene
+        command = bake_command(scene_file, self.folder, restart=order.get("restart", False), from_frame=order.get("from_frame"))
+        preview = order.get("preview")
+        command += [] if preview is None else ["--preview", str(preview)]
+        if preview is None and scene is not None:
             # not earlier: if the full bake fails to start, the preview is left as it is
             previews.remove(scene)
         # without an interface, ending Blender (as a render farm does) ends the bake too
@@ -242,18 +206,14 @@ class BakeSession:
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
         """Wait for the bake. Raises as `raise_outcome`."""
-        wait_for(self, on_event, is_busy=lambda: self._steps is not None)
+        wait_for(self, on_event, is_busy=lambda: self._preparation.is_reading)
         self.raise_outcome()
 
     def close(self) -> None:
         """End the worker or the reading of the scene, and delete temporary files."""
-        if self._steps is not None:
-            self._steps.close()
-            self._steps = None
         if self._worker is not None:
             self._worker.close()
-        if self._packaging is not None:
-            self._packaging.remove()
+        self._preparation.close()
 
     def leave(self) -> None:
         """Blender quits or opens another file: stop the bake, or leave it running, as the scene says. Its frames are found again later."""
@@ -261,8 +221,8 @@ class BakeSession:
             self.close()
             return
         self._worker.leave()
-        if self._has_begun and self._packaging is not None:  # the worker has read it
-            self._packaging.remove()
+        if self._has_begun:  # the worker has read the scene
+            self._preparation.close()
 
     def _take(self, event: Event) -> None:
         kind = event["event"]
@@ -287,7 +247,7 @@ class BakeSession:
 
     def _derive(self) -> None:
         """Start making the derived data that the scene wants, once each; before the first frame is shown, it is not known which."""
-        if self._preview is None and self.result.is_made:
+        if not self._is_preview and self.result.is_made:
             scene, cache = self.result.scene, self.result.cache
             self._followed |= {kind for kind in KINDS if kind not in self._followed and derived_processes.follow(scene, cache, kind)}
 
@@ -333,7 +293,7 @@ def start(context: Context, **order: Unpack[Order]) -> BakeSession:
         raise MpmError(f"A bake into {running.result.cache} is running", "wait until it finishes or cancel it")
     if order.get("preview") is not None:
         previews.begin(order.get("scene") or context.scene)
-    return RunningBake.start(BakeSession(context, **order))
+    return RunningBake.start(BakeSession(context, order))
 
 
 def cancel() -> None:

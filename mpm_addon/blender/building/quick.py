@@ -14,7 +14,7 @@ from ...core.geometry.shapes.mesh import Mesh
 from ...core.messages import Message
 from ...core.scene.emitter import PARTICLES_PER_CELL, THINNEST_EMITTER
 from ..host.blender_types import BlenderObject, Context, Layout
-from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_piece, world_bounds
+from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_geometry, world_bounds
 from ..host.operation import Operation
 from ..host.registrar import Registrar
 from ..host.wording import in_blender
@@ -33,7 +33,7 @@ _FALL = 0.25
 
 
 @dataclass(frozen=True)
-class Body:
+class NewEmitter:
     """A selected object and its closed surface in world space [Blender units]."""
 
     item: BlenderObject
@@ -53,16 +53,16 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> list
     Raises:
         SceneError: none of them can emit particles.
     """
-    bodies, refused = _bodies(context)
-    if not bodies:
+    emitters, refused = _new_emitters(context)
+    if not emitters:
         raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into particles",)))
-    cell = fitting_cell([body.shape for body in bodies], particle_count)
-    items = [body.item for body in bodies]
-    falling = _without_ground(context, bodies)
+    cell = fitting_cell([emitter.shape for emitter in emitters], particle_count)
+    items = [emitter.item for emitter in emitters]
+    falling = _without_ground(context, emitters)
     for item in items:
         make_emitter(item, material)
     if not fit_cells(context.scene, cell, without=items):
-        refused += _too_thin(context, bodies)
+        refused += _too_thin(context, emitters)
     if falling:
         _add_floor(context, falling)
     select_only(context, items)
@@ -120,34 +120,34 @@ def _unfit(item: BlenderObject) -> Message | None:
     return None
 
 
-def _bodies(context: Context) -> tuple[list[Body], list[Message]]:
+def _new_emitters(context: Context) -> tuple[list[NewEmitter], list[Message]]:
     chosen, refused = _selected(context)
     depsgraph = context.evaluated_depsgraph_get()
-    bodies = []
+    emitters = []
     for item in chosen:
         subject = f'Object "{item.name}"'
         try:
             evaluated = item.evaluated_get(depsgraph)
-            piece, matrix = read_piece(evaluated, subject), matrix_array(evaluated.matrix_world)
+            geometry, matrix = read_geometry(evaluated, subject), matrix_array(evaluated.matrix_world)
             check_finite(matrix, subject, rotation=evaluated.rotation_euler)
             check_scale(matrix, subject)
-            shape = Mesh(moved(piece.vertices, matrix), piece.triangles, item.data.name)
+            shape = Mesh(moved(geometry.vertices, matrix), geometry.triangles, item.data.name)
             shape.check(subject)
             shape.check_inside(subject)
         except SceneError as error:
             refused.append(error.message)
             continue
-        bodies.append(Body(item, shape))
-    return bodies, refused
+        emitters.append(NewEmitter(item, shape))
+    return emitters, refused
 
 
-def _too_thin(context: Context, bodies: list[Body]) -> list[Message]:
+def _too_thin(context: Context, emitters: list[NewEmitter]) -> list[Message]:
     """A message for each object that is too thin for the scene's cell size."""
     cell = cell_size(context.scene)
     if cell is None:
         return []
     limit = THINNEST_EMITTER * cell
-    found = [(body.item.name, shape_thickness(body.shape, limit)) for body in bodies]
+    found = [(emitter.item.name, shape_thickness(emitter.shape, limit)) for emitter in emitters]
     return [
         Message(
             f"it is only {thin / cell:.2g} cells thick",
@@ -159,18 +159,18 @@ def _too_thin(context: Context, bodies: list[Body]) -> list[Message]:
     ]
 
 
-def _without_ground(context: Context, bodies: list[Body]) -> list[Body]:
+def _without_ground(context: Context, emitters: list[NewEmitter]) -> list[NewEmitter]:
     """The objects from which particles would fall forever: without a domain, and without a collider below their middle."""
     scene = context.scene
     if scene.mpm.domain.kind != "unbounded":
         return []
-    emitting = [body.item for body in bodies]
+    emitting = [emitter.item for emitter in emitters]
     colliders = [item for item in scene.objects if item.mpm.type == "collider" and item not in emitting]
     if any(item.type not in SURFACE_TYPES for item in colliders):  # an empty's bounds do not contain the collection that it instances
         return []
     depsgraph = context.evaluated_depsgraph_get()
     bounds = [world_bounds(item.evaluated_get(depsgraph)) for item in colliders]
-    return [body for body in bodies if not any(_is_below(each, body.shape.bounds()) for each in bounds)]
+    return [emitter for emitter in emitters if not any(_is_below(each, emitter.shape.bounds()) for each in bounds)]
 
 
 def _is_below(ground: NDArray[np.float64], bounds: NDArray[np.float64]) -> bool:
@@ -179,9 +179,9 @@ def _is_below(ground: NDArray[np.float64], bounds: NDArray[np.float64]) -> bool:
     return bool((ground[0, :2] <= middle).all() and (middle <= ground[1, :2]).all() and ground[0, 2] <= bounds[0, 2])
 
 
-def _add_floor(context: Context, bodies: list[Body]) -> None:
+def _add_floor(context: Context, emitters: list[NewEmitter]) -> None:
     """Add a plate below the objects: at z = 0 if they are all just above it, else a little below them."""
-    bounds = np.array([body.shape.bounds() for body in bodies])
+    bounds = np.array([emitter.shape.bounds() for emitter in emitters])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     size = high - low
     top = 0.0 if 0.0 <= low[2] <= size.max() else float(low[2] - _FALL * size[2])

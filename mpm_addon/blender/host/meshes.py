@@ -26,7 +26,7 @@ ReadPainting = Callable[[BlenderObject, BlenderMesh, Triangles, Triangles], dict
 
 
 @dataclass(frozen=True)
-class Piece:
+class Geometry:
     """The evaluated mesh of one object.
 
     Attributes:
@@ -112,7 +112,9 @@ def mesh_of(evaluated: BlenderObject, subject: str) -> Iterator[BlenderMesh]:
         evaluated.to_mesh_clear()
 
 
-def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPainting | None = None, has_triangles: bool = True) -> Piece:
+def read_geometry(
+    evaluated: BlenderObject, subject: str, *, read_painting: ReadPainting | None = None, has_triangles: bool = True
+) -> Geometry:
     """The mesh of an evaluated object in local space. Raises SceneError as `mesh_of`.
 
     Args:
@@ -132,10 +134,10 @@ def read_piece(evaluated: BlenderObject, subject: str, *, read_painting: ReadPai
                 painting = read_painting(evaluated, mesh, corners, _indices(mesh.loop_triangles, "polygon_index", 1)[:, 0])
         is_cloud = counts[0] > 0 and not len(mesh.edges) and not counts[1]
         velocity = _velocity(mesh) if is_cloud and has_triangles else None
-        return Piece(vertices.reshape(-1, 3), triangles, counts, painting, is_cloud, velocity)
+        return Geometry(vertices.reshape(-1, 3), triangles, counts, painting, is_cloud, velocity)
 
 
-def read_cloud(evaluated: BlenderObject, *, read_painting: ReadPainting | None = None) -> Piece:
+def read_cloud(evaluated: BlenderObject, *, read_painting: ReadPainting | None = None) -> Geometry:
     """The points of an evaluated point cloud in local space. Raises SceneError if a painted attribute is missing."""
     cloud: Any = evaluated.data
     count = len(cloud.points)
@@ -144,7 +146,7 @@ def read_cloud(evaluated: BlenderObject, *, read_painting: ReadPainting | None =
         cloud.attributes["position"].data.foreach_get("vector", points)
     none = np.empty((0, 3), np.int64)
     painting = read_painting(evaluated, cloud, none, none[:, 0]) if read_painting is not None and count else {}
-    return Piece(points.reshape(-1, 3), none, (count, 0, 0), painting, count > 0, _velocity(cloud))
+    return Geometry(points.reshape(-1, 3), none, (count, 0, 0), painting, count > 0, _velocity(cloud))
 
 
 def _velocity(geometry: Any) -> NDArray[np.float32] | None:

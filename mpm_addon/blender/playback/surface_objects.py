@@ -15,7 +15,7 @@ from ...core.errors import CacheError
 from ...core.particles import Moment
 from ...storage.cache import Cache
 from ...storage.derived import derived_path
-from ...storage.surface_file import POSITION, Piece, Surface, surface_at
+from ...storage.surface_file import POSITION, Surface, SurfacePiece, surface_at
 from ...storage.take import SURFACE
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
@@ -180,7 +180,7 @@ def fill(mesh: BlenderMesh, found: _Read, wanted: Wanted) -> None:
     mesh.update_tag()
 
 
-def _fill_faces(mesh: BlenderMesh, pieces: Collection[Piece]) -> None:
+def _fill_faces(mesh: BlenderMesh, pieces: Collection[SurfacePiece]) -> None:
     mesh.clear_geometry()
     if not pieces:
         return
@@ -198,14 +198,14 @@ def _fill_faces(mesh: BlenderMesh, pieces: Collection[Piece]) -> None:
         mesh.attributes.new(_SLOT, "INT", "FACE").data.foreach_set("value", slots)
 
 
-def _slots(piece: Piece) -> Any:
+def _slots(piece: SurfacePiece) -> Any:
     """The number of each face's emitter."""
     if EMITTER not in piece.arrays:
         return np.zeros(len(piece.triangles), np.int32)
     return np.ascontiguousarray(piece.arrays[EMITTER][piece.triangles[:, 0]], np.int32)
 
 
-def _fill_vertices(mesh: BlenderMesh, pieces: Collection[Piece], wanted: Wanted, *, is_new: bool) -> None:
+def _fill_vertices(mesh: BlenderMesh, pieces: Collection[SurfacePiece], wanted: Wanted, *, is_new: bool) -> None:
     names = [name for name in next(iter(pieces)).arrays if all(name in piece.arrays for piece in pieces)]
     moved = wanted.seconds if VELOCITY in names else 0.0
     for name in names if is_new else (POSITION, VELOCITY):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import SceneError
-from ..host.meshes import Counts, Floats, Piece, Triangles, check_finite, check_scale, moved
+from ..host.meshes import Counts, Floats, Geometry, Triangles, check_finite, check_scale, moved
 
 # Largest difference between samples of the instances that counts as float32 rounding, relative to their distance from the origin.
 _ROUNDING = 2e-6
@@ -17,7 +17,7 @@ _ROUNDING = 2e-6
 class Part(NamedTuple):
     """A mesh and its transform: world from part (4, 4)."""
 
-    piece: Piece
+    geometry: Geometry
     matrix: Floats
     is_own: bool
 
@@ -32,7 +32,7 @@ class Surface:
         painting: name -> values of each vertex (n, components), or of each corner (m, 3, components).
         tolerance: the largest difference between equal vertices [Blender units].
         frame: the frame at which it was read.
-        is_cloud, velocity: see `Piece`; never set for instances.
+        is_cloud, velocity: see `Geometry`; never set for instances.
     """
 
     triangles: Triangles
@@ -55,24 +55,26 @@ def assembled(parts: Sequence[Part], matrix: Floats, subject: str, frame: float)
         SceneError: the object's scale is zero, or something is painted on only some of the meshes.
     """
     if len(parts) == 1 and parts[0].is_own:
-        piece = parts[0].piece
-        return piece.vertices, Surface(piece.triangles, piece.counts, piece.painting, 0.0, frame, piece.is_cloud, piece.velocity)
+        geometry = parts[0].geometry
+        return geometry.vertices, Surface(
+            geometry.triangles, geometry.counts, geometry.painting, 0.0, frame, geometry.is_cloud, geometry.velocity
+        )
     check_scale(matrix, subject, frame)
     inverse = np.linalg.inv(matrix)
     vertices, triangles, paintings = [], [], []
     start = 0
-    for piece, world, is_own in parts:
+    for geometry, world, is_own in parts:
         check_finite(world, subject, frame)
         local = np.eye(4) if is_own else inverse @ world
         is_mirrored = np.linalg.det(local[:3, :3]) < 0.0
-        vertices.append(moved(piece.vertices, local))
-        triangles.append((piece.triangles[:, ::-1] if is_mirrored else piece.triangles) + start)
-        paintings.append({name: _turned(values, is_mirrored=is_mirrored) for name, values in piece.painting.items()})
-        start += len(piece.vertices)
+        vertices.append(moved(geometry.vertices, local))
+        triangles.append((geometry.triangles[:, ::-1] if is_mirrored else geometry.triangles) + start)
+        paintings.append({name: _turned(values, is_mirrored=is_mirrored) for name, values in geometry.painting.items()})
+        start += len(geometry.vertices)
     together = np.concatenate(vertices)
     reach = max(float(np.abs(world[:3, 3]).max()) for _, world, _ in parts) + float(np.ptp(together, axis=0).max(initial=0.0))
     shrinkage = float(np.linalg.norm(inverse[:3, :3], ord=2))
-    counts = tuple(int(sum(part.piece.counts[index] for part in parts)) for index in range(3))
+    counts = tuple(int(sum(part.geometry.counts[index] for part in parts)) for index in range(3))
     painting = {name: _joined([painting[name] for painting in paintings], name, subject) for name in paintings[0]}
     surface = Surface(np.concatenate(triangles), (counts[0], counts[1], counts[2]), painting, _ROUNDING * reach * shrinkage, frame)
     return together, surface

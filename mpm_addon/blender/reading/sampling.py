@@ -17,13 +17,13 @@ from ..host.meshes import (
     CLOUD_TYPES,
     SURFACE_TYPES,
     Floats,
-    Piece,
+    Geometry,
     ReadPainting,
     check_finite,
     instances_of,
     matrix_array,
     read_cloud,
-    read_piece,
+    read_geometry,
 )
 from .assembly import Part, Surface, assembled
 
@@ -79,13 +79,13 @@ class Track:
         """Whether the object may have instances."""
         return self.has_surface and (self.block.instance_type != "NONE" or any(each.type == "NODES" for each in self.block.modifiers))
 
-    def read(self, evaluated: BlenderObject) -> Piece:
+    def read(self, evaluated: BlenderObject) -> Geometry:
         """Read one mesh of the object: its own, or one that it instances."""
         is_first = self.surface is None
         painting = self.read_painting if is_first else None
         if self.may_be_cloud and evaluated.type in CLOUD_TYPES:
             return read_cloud(evaluated, read_painting=painting)
-        return read_piece(evaluated, self.subject, read_painting=painting, has_triangles=is_first)
+        return read_geometry(evaluated, self.subject, read_painting=painting, has_triangles=is_first)
 
     def record(self, depsgraph: Depsgraph, frame: float, instanced: Sequence[Part]) -> None:
         """Take one sample."""
@@ -132,8 +132,8 @@ class Track:
             return []
         if evaluated.type in SURFACE_TYPES and evaluated.is_instancer and not evaluated.show_instancer_for_viewport:
             return []
-        piece = self.read(evaluated)
-        return [] if has_others and not len(piece.vertices) else [Part(piece, matrix, is_own=True)]
+        geometry = self.read(evaluated)
+        return [] if has_others and not len(geometry.vertices) else [Part(geometry, matrix, is_own=True)]
 
     def _refuse_empty(self) -> None:
         if self.block.instance_type == "NONE":
@@ -170,7 +170,7 @@ def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterato
 def _sample(depsgraph: Depsgraph, tracks: Sequence[Track], frame: float) -> None:
     owners = {track.block.name_full: track for track in tracks if track.has_surface and track.instances()}
     parts: dict[str, list[Part]] = {}
-    known: dict[tuple[str, int], Piece] = {}
+    known: dict[tuple[str, int], Geometry] = {}
     for owner, item, matrix in instances_of(depsgraph, owners) if owners else ():
         # an instance is valid only during its iteration, so read its mesh now, and once
         key = (owner, item.data.as_pointer())

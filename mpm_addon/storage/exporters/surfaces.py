@@ -13,7 +13,7 @@ from ...core.particles import Moment
 from ..cache import Cache
 from ..installation import require
 from ..skin_file import scenes_of_emission, skin_at
-from ..surface_file import POSITION, Piece, surface_at
+from ..surface_file import POSITION, SurfacePiece, surface_at
 from ..take import SKIN, SURFACE
 from .names import plain_names
 
@@ -61,11 +61,11 @@ def export_surfaces(
             yield path
 
 
-def _skin_reader(cache: Cache) -> Callable[[Moment], Sequence[Piece]]:
+def _skin_reader(cache: Cache) -> Callable[[Moment], Sequence[SurfacePiece]]:
     """Returns the skin of a frame as meshes: the triangles are those of the scenes. Raises CacheError or SceneError."""
     emitters = [scene.emitters[number] for number, scene in enumerate(scenes_of_emission(cache))]
 
-    def pieces_at(moment: Moment) -> Sequence[Piece]:
+    def pieces_at(moment: Moment) -> Sequence[SurfacePiece]:
         origin, pieces = skin_at(cache, moment)
         found = []
         for number, piece in zip(origin.emitters, pieces, strict=True):
@@ -76,20 +76,20 @@ def _skin_reader(cache: Cache) -> Callable[[Moment], Sequence[Piece]]:
             if not isinstance(shape, Mesh) or len(shape.vertices) != piece.whole_count or highest >= len(shape.triangles):
                 raise CacheError(f"frame {moment.number} has a skin of another mesh", "derive it again", subject=str(cache.folder))
             triangles = shape.triangles.astype(np.int32)
-            found.append(Piece(piece.name, triangles if piece.cut is None else piece.cut.applied(triangles), piece.arrays))
+            found.append(SurfacePiece(piece.name, triangles if piece.cut is None else piece.cut.applied(triangles), piece.arrays))
         return found
 
     return pieces_at
 
 
-def _files(pieces: Sequence[Piece], *, is_split: bool) -> Mapping[str, Sequence[Piece]]:
+def _files(pieces: Sequence[SurfacePiece], *, is_split: bool) -> Mapping[str, Sequence[SurfacePiece]]:
     if not is_split:
         return {"": pieces}
     plain = plain_names(piece.name for piece in pieces)
     return {plain[piece.name]: [piece] for piece in pieces}
 
 
-def write_ply(pieces: Sequence[Piece], file: IO[bytes]) -> None:
+def write_ply(pieces: Sequence[SurfacePiece], file: IO[bytes]) -> None:
     """Stanford PLY, binary: vertices with all attributes that every mesh has, as scalar properties, and triangles."""
     ply = require("plyfile", "plyfile", "the ply format")
     columns = dict(_columns(pieces))
@@ -104,7 +104,7 @@ def write_ply(pieces: Sequence[Piece], file: IO[bytes]) -> None:
     ply.PlyData(elements, byte_order="<", comments=["meters, Z up"]).write(file)
 
 
-def _columns(pieces: Sequence[Piece]) -> Iterator[tuple[str, NDArray[Any]]]:
+def _columns(pieces: Sequence[SurfacePiece]) -> Iterator[tuple[str, NDArray[Any]]]:
     """The properties of vertices: x, y, z first."""
     shared = [name for name in (pieces[0].arrays if pieces else ()) if all(name in piece.arrays for piece in pieces)]
     for given, name in plain_names(sorted(shared, key=lambda name: name != POSITION) or [POSITION]).items():
@@ -116,14 +116,14 @@ def _columns(pieces: Sequence[Piece]) -> Iterator[tuple[str, NDArray[Any]]]:
             yield letter if given == POSITION else f"{name}_{letter}", array[:, index]
 
 
-def _triangles(pieces: Sequence[Piece]) -> NDArray[np.int64]:
+def _triangles(pieces: Sequence[SurfacePiece]) -> NDArray[np.int64]:
     """The triangles of all meshes, whose vertices follow one another."""
     first = np.cumsum([0, *(len(piece.position) for piece in pieces)])
     shifted = [piece.triangles.astype(np.int64) + start for piece, start in zip(pieces, first, strict=False)]
     return np.concatenate([np.zeros((0, 3), np.int64), *shifted])
 
 
-def write_obj(pieces: Sequence[Piece], file: IO[bytes]) -> None:
+def write_obj(pieces: Sequence[SurfacePiece], file: IO[bytes]) -> None:
     """Wavefront OBJ: vertices and triangles, an object for each mesh. The format has no attributes."""
     file.write(b"# meters, Z up\n")
     first = 1
@@ -134,4 +134,4 @@ def write_obj(pieces: Sequence[Piece], file: IO[bytes]) -> None:
         first += len(piece.position)
 
 
-SURFACE_EXPORTERS: dict[str, Callable[[Sequence[Piece], IO[bytes]], None]] = {"ply": write_ply, "obj": write_obj}
+SURFACE_EXPORTERS: dict[str, Callable[[Sequence[SurfacePiece], IO[bytes]], None]] = {"ply": write_ply, "obj": write_obj}
