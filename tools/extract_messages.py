@@ -133,12 +133,16 @@ def literals(node: ast.expr) -> Iterator[str]:
 
 
 def in_documents() -> Iterator[Found]:
-    """The texts of presets, families and laws, and the labels of parameters, which panels compose."""
+    """The texts of kinds of derived data, presets, families and laws, and the labels of parameters, which panels compose."""
+    from mpm_addon.blender.baking.derived_kinds import DERIVED_KINDS
     from mpm_addon.blender.host.wording import title
     from mpm_addon.core.laws import LAWS
     from mpm_addon.core.parameters import parameters_of
     from mpm_addon.storage.presets import material_presets
 
+    for kind in DERIVED_KINDS.values():
+        texts = ((ANY, kind.when_busy), (ANY, kind.when_idle), (OPERATOR, kind.make_label), (OPERATOR, kind.update_label))
+        yield from ((context, text, "derived_kinds.py") for context, text in texts)
     for preset in material_presets():
         # the label also stands on the buttons of the chooser
         texts = ((ANY, preset.label), (OPERATOR, preset.label), (ANY, preset.description))

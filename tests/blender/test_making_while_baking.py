@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import derived_facts, derived_processes, session
+from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes, session
 from mpm_addon.blender.host.file_record import silent
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
@@ -24,7 +24,7 @@ __all__ = ["stand_in"]
 def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("good")
     if host == "fake":
-        monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
+        monkeypatch.setattr(derived_kinds.display, "rebuild", lambda _item: None)
     settings = bpy.context.scene.mpm.surface
     settings.quality, settings.while_baking = "draft", True
     assert bpy.ops.mpm.bake() == {"FINISHED"}
@@ -100,7 +100,7 @@ def test_a_surface_is_made_where_renders_show_one(bpy: Any, stand_in: Any, tmp_p
 def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in("unstable")
     if host == "fake":
-        monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
+        monkeypatch.setattr(derived_kinds.display, "rebuild", lambda _item: None)
     show_at_once(monkeypatch)
     bpy.context.scene.mpm.surface.while_baking = True
     begun: list[Any] = []
@@ -114,7 +114,7 @@ def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_
 def test_what_is_made_follows_the_emitters_of_this_bake(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not those of the bake before, which the object in the scene shows until the first frame arrives."""
     if host == "fake":
-        monkeypatch.setattr(derived_processes.display, "rebuild", lambda _item: None)
+        monkeypatch.setattr(derived_kinds.display, "rebuild", lambda _item: None)
     stand_in("good")
     session.bake(bpy.context)
     (item,) = particle_objects.result_objects(bpy.context.scene)

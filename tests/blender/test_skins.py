@@ -11,7 +11,7 @@ import pytest
 from mpm_addon.blender.baking import derived_facts, worker
 from mpm_addon.blender.display import looks
 from mpm_addon.blender.playback import particle_objects, skin_objects
-from mpm_addon.blender.settings.surface_settings import settings_of
+from mpm_addon.blender.settings.derived_settings import settings_of
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SkinSettings
 from mpm_addon.storage import open_cache

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import derived_facts, derived_processes, worker
+from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes, worker
 from mpm_addon.blender.playback import particle_objects, surface_objects
-from mpm_addon.blender.settings import surface_settings
+from mpm_addon.blender.settings import derived_settings
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
@@ -131,7 +131,7 @@ def test_lengths_are_in_the_units_of_the_scene(bpy: Any, particles: Any) -> None
     assert shown(particles).max() == pytest.approx(2.0)
     settings = bpy.context.scene.mpm.surface
     settings.use_voxel_size, settings.voxel_size = True, 0.3
-    assert surface_settings.settings_of(bpy.context.scene).voxel_size == pytest.approx(0.15)
+    assert derived_settings.settings_of(bpy.context.scene).voxel_size == pytest.approx(0.15)
 
 
 def test_a_damaged_surface_says_so_and_the_particles_are_shown(bpy: Any, particles: Any) -> None:
@@ -250,7 +250,7 @@ def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
 
 def test_the_operators_make_and_delete_the_surface_of_every_frame(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Any] = []
-    monkeypatch.setattr(derived_processes.display, "rebuild", built.append)
+    monkeypatch.setattr(derived_kinds.display, "rebuild", built.append)
     scene = bpy.context.scene
     scene.mpm.surface.quality = "draft"
     assert bpy.ops.mpm.surface_make() == {"FINISHED"}

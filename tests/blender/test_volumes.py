@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.baking import derived_facts, derived_processes
+from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes
 from mpm_addon.blender.playback import particle_objects, volume_objects
-from mpm_addon.blender.settings import surface_settings
+from mpm_addon.blender.settings import derived_settings
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import VolumeSettings
 from mpm_addon.storage import open_cache
@@ -92,7 +92,7 @@ def test_lengths_are_in_the_units_of_the_scene_and_velocities_those_of_retimed_p
     assert tuple(shown.scale) == (2.0, 2.0, 2.0)
     assert shown.data.velocity_scale == pytest.approx(0.25)
     scene.mpm.volume.use_voxel_size, scene.mpm.volume.voxel_size = True, 0.3
-    assert surface_settings.settings_of(scene, VOLUME) == VolumeSettings(voxel_size=0.3 * 0.5)
+    assert derived_settings.settings_of(scene, VOLUME) == VolumeSettings(voxel_size=0.3 * 0.5)
 
 
 def test_the_volume_is_a_child_beside_the_particles_and_there_is_one(bpy: Any, particles: Any) -> None:
@@ -131,7 +131,7 @@ def test_facts_tell_made_from_outdated(bpy: Any, particles: Any) -> None:
 
 def test_the_operators_make_and_delete_the_volume_of_every_frame(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dressed: list[Any] = []
-    monkeypatch.setattr(derived_processes.display, "dress_volume", lambda item, shown, length: dressed.append((item, shown.type, length)))
+    monkeypatch.setattr(derived_kinds.display, "dress_volume", lambda item, shown, length: dressed.append((item, shown.type, length)))
     scene = bpy.context.scene
     assert bpy.ops.mpm.volume_make() == {"FINISHED"}
     assert derived_facts.facts_of(scene, VOLUME)[:3] == (3, 3, 0)
@@ -146,7 +146,7 @@ def test_the_operators_make_and_delete_the_volume_of_every_frame(bpy: Any, parti
 
 
 def test_a_bake_has_its_volume_made_if_it_is_to(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derived_processes.display, "dress_volume", lambda *_given: None)
+    monkeypatch.setattr(derived_kinds.display, "dress_volume", lambda *_given: None)
     scene = bpy.context.scene
     assert not derived_processes.follow(scene, scene.mpm.cache, VOLUME)
     scene.mpm.volume.while_baking = True

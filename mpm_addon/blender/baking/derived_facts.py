@@ -11,7 +11,7 @@ from ...storage.take import SKIN, SURFACE, take_folder
 from ..host.blender_types import BlenderScene
 from ..host.runtime import OfFile, runtime
 from ..settings import paths
-from ..settings.surface_settings import displayed_as_mesh, settings_of
+from ..settings.derived_settings import displayed_as_mesh, settings_of
 from . import cache_watch
 
 

@@ -1,6 +1,6 @@
 """The processes that make derived data: started for one cache, followed, stopped; and their results in the file. One of each kind."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,17 +10,16 @@ from ...core.errors import CacheError, Cancelled, MpmError
 from ...core.messages import NOTHING, Action, Message, message_of
 from ...storage import open_cache
 from ...storage.derived import derived_folder, remove_derived
-from ...storage.take import KINDS, SKIN, SURFACE, VOLUME
-from .. import display
-from ..host.blender_types import BlenderObject, BlenderScene
+from ...storage.take import KINDS, SURFACE
+from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
-from ..host.runtime import OfFile, runtime
+from ..host.runtime import OfFile, OfSession, runtime
 from ..host.wording import in_blender
-from ..playback import particle_objects, surface_objects, volume_objects
+from ..playback import particle_objects
 from ..settings import paths
-from ..settings.surface_settings import displayed_as_mesh, settings_of
-from . import skin_meshes
-from .running import Running, wait_for
+from ..settings.derived_settings import settings_of
+from .derived_kinds import DERIVED_KINDS, showing
+from .running import wait_for
 from .worker import Event, Worker, derive_command, ending
 
 _TIMER_SECONDS = 0.25
@@ -50,9 +49,7 @@ class DerivedSession:
         self.kind, self.folder = kind, paths.absolute(cache)
         self.follows = follows
         opened = open_cache(self.folder)
-        if kind == SKIN:
-            for item in showing(scene, self.folder):
-                skin_meshes.add(scene, item, is_fresh=not follows)
+        DERIVED_KINDS[kind].prepare(scene, self.folder, is_fresh=not follows)
         settings = settings_of(scene, kind, self.folder)
         runtime.of(DerivedTroubles).by_folder.pop((kind, self.folder), None)
         self.done, self.total = 0, len(opened.frames)
@@ -128,24 +125,22 @@ class DerivedSession:
         self._worker.close()
 
 
-class RunningSurface(Running[DerivedSession]):
-    """The running process that makes surfaces, if any."""
+@dataclass
+class RunningDerived(OfSession):
+    """The running processes by kind: at most one of each."""
 
-
-class RunningSkin(Running[DerivedSession]):
-    """The running process that makes skins, if any."""
-
-
-class RunningVolume(Running[DerivedSession]):
-    """The running process that makes volumes, if any."""
-
-
-_RUNNING: Mapping[str, type[Running[DerivedSession]]] = {SURFACE: RunningSurface, SKIN: RunningSkin, VOLUME: RunningVolume}
+    by_kind: dict[str, DerivedSession] = field(default_factory=dict)
 
 
 def current(kind: str = SURFACE) -> DerivedSession | None:
     """The running process of this Blender that makes one kind."""
-    return _RUNNING[kind].current()
+    return runtime.of(RunningDerived).by_kind.get(kind)
+
+
+def _begin(session: DerivedSession) -> DerivedSession:
+    """Make a process the running one of its kind; returns it."""
+    runtime.of(RunningDerived).by_kind[session.kind] = session
+    return session
 
 
 def _following() -> list[DerivedSession]:
@@ -158,7 +153,7 @@ def start(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> Deriv
     running = current(kind)
     if running is not None and not running.is_finished:
         raise MpmError(f"A {kind} is being made", "wait until it finishes or stop it")
-    return _RUNNING[kind].start(DerivedSession(scene, paths.cache_path(scene, cache=cache), kind=kind))
+    return _begin(DerivedSession(scene, paths.cache_path(scene, cache=cache), kind=kind))
 
 
 def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
@@ -171,26 +166,19 @@ def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
     """
     if scene is None or not getattr(scene.mpm, kind).while_baking or current(kind) is not None:
         return False
+    declared = DERIVED_KINDS[kind]
     try:
-        if not _is_displayed(kind, scene, paths.absolute(cache)):
+        if not declared.is_displayed(scene, paths.absolute(cache)):
             return False
-        _RUNNING[kind].start(DerivedSession(scene, cache, kind=kind, follows=True))
+        _begin(DerivedSession(scene, cache, kind=kind, follows=True))
     except MpmError as error:
-        if kind != SKIN or displayed_as_mesh(scene, paths.absolute(cache)):
+        # a mesh that could not be copied may be displayed as a surface now, which is no trouble
+        if declared.sources(scene, paths.absolute(cache)) != []:
             runtime.of(DerivedTroubles).by_folder[kind, paths.absolute(cache)] = error.message
         return True
     if not bpy.app.background:
         bpy.app.timers.register(step, first_interval=_TIMER_SECONDS)
     return True
-
-
-def _is_displayed(kind: str, scene: BlenderScene, folder: Path) -> bool:
-    """Whether an emitter is displayed as what a process would make of a cache; a volume is displayed beside any display."""
-    if kind == SKIN:
-        return bool(displayed_as_mesh(scene, folder))
-    if kind == VOLUME:
-        return True
-    return display.is_rendered_as_surface(showing(scene, folder)) and open_cache(folder).manifest.get("dimension", 3) == 3
 
 
 def step() -> float | None:
@@ -244,7 +232,9 @@ def cancel(kind: str = SURFACE) -> None:
 
 def end(kind: str = SURFACE) -> None:
     """Stop and discard the running process of a kind, if any."""
-    _RUNNING[kind].end()
+    ended = runtime.of(RunningDerived).by_kind.pop(kind, None)
+    if ended is not None:
+        ended.close()
     if not _following() and bpy.app.timers.is_registered(step):
         bpy.app.timers.unregister(step)
 
@@ -268,16 +258,9 @@ def delete(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> int:
     count = remove_derived(open_cache(folder), kind)
     runtime.of(DerivedTroubles).by_folder.pop((kind, folder), None)
     for item in showing(scene, folder):
-        _REMOVE[kind](item)
+        DERIVED_KINDS[kind].remove_objects(item)
     particle_objects.show(scene)
     return count
-
-
-_REMOVE: Mapping[str, Callable[[BlenderObject], None]] = {
-    SURFACE: surface_objects.remove,
-    SKIN: skin_meshes.remove,
-    VOLUME: volume_objects.remove,
-}
 
 
 def show_in(scene: BlenderScene, folder: Path, *, kind: str = SURFACE, frame: int | None = None) -> None:
@@ -289,28 +272,6 @@ def show_in(scene: BlenderScene, folder: Path, *, kind: str = SURFACE, frame: in
         kind: what was made.
         frame: the frame that was just made; only objects that show it are updated. None updates all.
     """
-    is_new = False
-    for item in showing(scene, folder):
-        if kind == SURFACE:
-            is_new |= _add_surface(item)
-        elif kind == VOLUME and volume_objects.volume_of(item) is None:
-            display.dress_volume(item, volume_objects.add(item), scene.unit_settings.scale_length)
-            is_new = True
-    if is_new or frame in (None, scene.frame_current):
+    is_new = [DERIVED_KINDS[kind].add_object(scene, item) for item in showing(scene, folder)]
+    if any(is_new) or frame in (None, scene.frame_current):
         particle_objects.show(scene)
-
-
-def _add_surface(item: BlenderObject) -> bool:
-    """Add the object that shows the surface of a particle object, if it is missing; returns whether it was."""
-    known = surface_objects.surface_of(item)
-    if known is not None and known.users_collection:
-        return False
-    surface_objects.add(item)
-    display.rebuild(item)
-    return True
-
-
-def showing(scene: BlenderScene, folder: Path) -> list[BlenderObject]:
-    """The objects of the file that show a cache."""
-    items = particle_objects.result_objects(scene)
-    return [item for item in items if item.library is None and paths.absolute(item.mpm.cache) == folder]

@@ -18,7 +18,7 @@ BUTTONS = {
     Action.REPLACE: "choose Bake Again to replace the frames, From Frame to resume after one of them, or choose another cache folder",
     Action.SHOW_OTHER_TAKE: "show another take, or choose Bake Again",
     Action.MEND_BY_TAKE: "choose one of its takes",
-    Action.DERIVE: "choose Make Surface or Make Skin to resume",
+    Action.DERIVE: "choose Make Surface, Make Skin or Make Volume to resume",
     Action.FIND_MISSING: "show that take and resume its bake to fill the gap",
 }
 # Words or whole names that have a different label, and words that stay lowercase in titles.

@@ -20,6 +20,9 @@ from ..host.active_row import PROPERTIES as ACTIVE_ROW
 from ..host.registrar import Registrar
 from ..host.wording import title
 from .declarations import STILL, annotations_of, enum_items, property_group, values_of
+from .derived_settings import GROUPS as DERIVED_GROUPS
+from .derived_settings import OF_OBJECT as SHOWN_DERIVED
+from .derived_settings import OF_SCENE as MADE_DERIVED
 from .display_settings import GROUPS as DISPLAY_GROUPS
 from .display_settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, WEIGHTS
@@ -29,9 +32,6 @@ from .paths import DEFAULT_CACHE
 from .remembered import REMEMBERED, VERSION
 from .retime import PROPERTIES as RETIMING
 from .roles import NO_ROLE, ROLES, Role
-from .surface_settings import GROUPS as SURFACE_GROUPS
-from .surface_settings import OF_OBJECT as SHOWN_SURFACE
-from .surface_settings import OF_SCENE as MADE_SURFACE
 from .thumbnails import icon
 
 DEFAULT_MATERIAL = "water"  # the preset and the law
@@ -242,7 +242,7 @@ OBJECT_GROUP = property_group(
         "fingerprint": StringProperty(name="Fingerprint", description="Settings that the displayed cache was baked with"),
         **RETIMING,
         **DISPLAY,
-        **SHOWN_SURFACE,
+        **SHOWN_DERIVED,
         **REMEMBERED,
         **VERSION,
     },
@@ -280,7 +280,7 @@ SCENE_GROUP = property_group(
         # existing frames stay unchanged when more are baked
         "frame_end": IntProperty(name="End", description="Last frame of the bake", default=48),
         "cache_settings": PointerProperty(type=CACHE_GROUP),
-        **MADE_SURFACE,
+        **MADE_DERIVED,
         **LIVE,
         "when_closing": EnumProperty(
             name="When Quitting Blender",
@@ -322,7 +322,7 @@ GROUPS: tuple[type, ...] = (
     CACHE_GROUP,
     DOMAIN_GROUP,
     *DISPLAY_GROUPS,
-    *SURFACE_GROUPS,
+    *DERIVED_GROUPS,
     OBJECT_GROUP,
     SCENE_GROUP,
 )

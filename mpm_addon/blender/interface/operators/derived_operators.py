@@ -1,11 +1,11 @@
-"""The operators of surfaces, skins and volumes: make, stop, delete. Each calls one function."""
+"""The operators of derived data: make, stop, delete. Each calls one function."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 
-from ....storage.take import SKIN, SURFACE, VOLUME
 from ...baking import derived_facts, derived_processes
+from ...baking.derived_kinds import DERIVED_KINDS, DerivedKind
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
@@ -18,7 +18,7 @@ from .following import Following
 class _OfKind:
     """An operator on one kind of derived data."""
 
-    kind: str
+    kind: ClassVar[DerivedKind]
     bl_label: str
 
 
@@ -29,11 +29,8 @@ class _WhileNoneIsMade(_OfKind):
 
     @classmethod
     def poll(cls: Any, context: Context) -> bool:
-        if cls.kind == SURFACE:
-            cls.poll_message_set("A surface is being made; stop it first")
-        else:
-            cls.poll_message_set("A volume is being made; stop it first" if cls.kind == VOLUME else "A skin is being made; stop it first")
-        return context.scene is not None and derived_processes.current(cls.kind) is None
+        cls.poll_message_set(cls.kind.when_busy)
+        return context.scene is not None and derived_processes.current(cls.kind.name) is None
 
 
 class _Making(_WhileNoneIsMade, Following):
@@ -41,16 +38,16 @@ class _Making(_WhileNoneIsMade, Following):
 
     def execute(self, context: Context) -> Any:
         """Make it and wait, for scripts and background mode."""
-        derived_processes.make(context.scene, kind=self.kind, cache=self.cache)
+        derived_processes.make(context.scene, kind=self.kind.name, cache=self.cache)
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Start it and follow it from the interface."""
-        derived_processes.start(context.scene, kind=self.kind, cache=self.cache)
+        derived_processes.start(context.scene, kind=self.kind.name, cache=self.cache)
         return self._follow(context)
 
     def modal(self, context: Context, event: BlenderEvent) -> Any:
-        running = derived_processes.current(self.kind)
+        running = derived_processes.current(self.kind.name)
         if running is None:
             self._stop(context)
             return {"CANCELLED"}
@@ -60,14 +57,14 @@ class _Making(_WhileNoneIsMade, Following):
         if not running.is_finished:
             return {"PASS_THROUGH"}
         self._stop(context)
-        derived_processes.end(self.kind)
+        derived_processes.end(self.kind.name)
         running.raise_outcome()
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, to open another file or to quit."""
         self._stop(context)
-        derived_processes.end(self.kind)
+        derived_processes.end(self.kind.name)
 
 
 class _Stopping(_OfKind, Operation):
@@ -75,14 +72,11 @@ class _Stopping(_OfKind, Operation):
 
     @classmethod
     def poll(cls: Any, context: Context) -> bool:
-        if cls.kind == SURFACE:
-            cls.poll_message_set("No surface is being made")
-        else:
-            cls.poll_message_set("No volume is being made" if cls.kind == VOLUME else "No skin is being made")
-        return derived_processes.current(cls.kind) is not None
+        cls.poll_message_set(cls.kind.when_idle)
+        return derived_processes.current(cls.kind.name) is not None
 
     def execute(self, context: Context) -> Any:
-        derived_processes.cancel(self.kind)
+        derived_processes.cancel(self.kind.name)
         redraw(context.window_manager)
         return {"FINISHED"}
 
@@ -91,110 +85,35 @@ class _Deleting(_WhileNoneIsMade, Operation):
     """Deletes it."""
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        facts = derived_facts.facts_of(context.scene, self.kind)
+        facts = derived_facts.facts_of(context.scene, self.kind.name)
         count = facts.made + facts.outdated
         if not count or self.cache:
             return self.execute(context)
-        meshes = " and the meshes that show it" if self.kind == SKIN else ""
-        lost = f"The {self.kind} of {counted(count, 'frame')} ({size(facts.size)}){meshes} will be deleted"
+        lost = f"The {self.kind.name} of {counted(count, 'frame')} ({size(facts.size)}){self.kind.lost_too} will be deleted"
         return context.window_manager.invoke_confirm(self, event, title=self.bl_label, message=lost, confirm_text="Delete", icon="WARNING")
 
     def execute(self, context: Context) -> Any:
         redraw(context.window_manager)
-        derived_processes.delete(context.scene, kind=self.kind, cache=self.cache)
+        derived_processes.delete(context.scene, kind=self.kind.name, cache=self.cache)
         return {"FINISHED"}
 
 
-class MPM_OT_surface_make(_Making, bpy.types.Operator):
-    """Make a smooth mesh from the particles of each cached frame, in the background; frames that already have one are skipped"""
-
-    bl_idname = "mpm.surface_make"
-    bl_label = "Make Surface"
-    bl_options = {"REGISTER"}
-    kind = SURFACE
-
-
-class MPM_OT_surface_stop(_Stopping, bpy.types.Operator):
-    """Stop making the surface and keep the finished frames"""
-
-    bl_idname = "mpm.surface_stop"
-    bl_label = "Stop"
-    kind = SURFACE
+def _operators_of(kind: DerivedKind) -> list[type]:
+    """The three operators of a kind."""
+    register, undo = {"REGISTER"}, {"REGISTER", "UNDO"}
+    rows = (
+        ("make", _Making, kind.make_label, kind.making, register),
+        ("stop", _Stopping, "Stop", kind.stopping, set()),
+        ("delete", _Deleting, kind.delete_label, kind.deleting, undo if kind.is_undoable else register),
+    )
+    made = []
+    for verb, base, label, tip, options in rows:
+        members = {"bl_idname": f"mpm.{kind.name}_{verb}", "bl_label": label, "bl_options": options, "__doc__": tip, "kind": kind}
+        made.append(type(f"MPM_OT_{kind.name}_{verb}", (base, bpy.types.Operator), {**members, "__module__": __name__}))
+    return made
 
 
-class MPM_OT_surface_delete(_Deleting, bpy.types.Operator):
-    """Delete the surface of all frames and takes, but keep the particles"""
-
-    bl_idname = "mpm.surface_delete"
-    bl_label = "Delete Surface"
-    bl_options = {"REGISTER"}
-    kind = SURFACE
-
-
-class MPM_OT_skin_make(_Making, bpy.types.Operator):
-    """Make the meshes of emitters displayed as Mesh follow their particles, in the background; frames that have a skin are skipped"""
-
-    bl_idname = "mpm.skin_make"
-    bl_label = "Make Skin"
-    bl_options = {"REGISTER"}
-    kind = SKIN
-
-
-class MPM_OT_skin_stop(_Stopping, bpy.types.Operator):
-    """Stop making the skin and keep the finished frames"""
-
-    bl_idname = "mpm.skin_stop"
-    bl_label = "Stop"
-    kind = SKIN
-
-
-class MPM_OT_skin_delete(_Deleting, bpy.types.Operator):
-    """Delete the skin of all frames and takes and the meshes that show it, but keep the particles and emitters"""
-
-    bl_idname = "mpm.skin_delete"
-    bl_label = "Delete Skin"
-    # the meshes hold an artist's materials and modifiers
-    bl_options = {"REGISTER", "UNDO"}
-    kind = SKIN
-
-
-class MPM_OT_volume_make(_Making, bpy.types.Operator):
-    """Make a volume of the powder in each cached frame, in the background; frames that already have one are skipped"""
-
-    bl_idname = "mpm.volume_make"
-    bl_label = "Make Volume"
-    bl_options = {"REGISTER"}
-    kind = VOLUME
-
-
-class MPM_OT_volume_stop(_Stopping, bpy.types.Operator):
-    """Stop making the volume and keep the finished frames"""
-
-    bl_idname = "mpm.volume_stop"
-    bl_label = "Stop"
-    kind = VOLUME
-
-
-class MPM_OT_volume_delete(_Deleting, bpy.types.Operator):
-    """Delete the volume of all frames and takes, but keep the particles"""
-
-    bl_idname = "mpm.volume_delete"
-    bl_label = "Delete Volume"
-    bl_options = {"REGISTER"}
-    kind = VOLUME
-
-
-CLASSES = (
-    MPM_OT_surface_make,
-    MPM_OT_surface_stop,
-    MPM_OT_surface_delete,
-    MPM_OT_skin_make,
-    MPM_OT_skin_stop,
-    MPM_OT_skin_delete,
-    MPM_OT_volume_make,
-    MPM_OT_volume_stop,
-    MPM_OT_volume_delete,
-)
+CLASSES = tuple(operator for kind in DERIVED_KINDS.values() for operator in _operators_of(kind))
 
 
 def register(registrar: Registrar) -> None:

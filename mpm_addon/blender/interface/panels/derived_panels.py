@@ -1,114 +1,62 @@
-"""The panels of surfaces, skins and volumes in the viewport's sidebar: how they are made from cached frames, and which frames have one."""
+"""The panels of derived data in the viewport's sidebar: how it is made from cached frames, and which frames have it."""
+
+from typing import ClassVar
 
 import bpy
 
-from ....derived.settings import SurfaceSettings, VolumeSettings
-from ....storage.take import SKIN, SURFACE, VOLUME
 from ...baking import derived_facts, derived_processes
+from ...baking.derived_kinds import DERIVED_KINDS, DerivedKind
 from ...baking.derived_processes import DerivedSession
-from ...host.blender_types import Context, Layout
+from ...host.blender_types import BlenderObject, Context, Layout
 from ...host.wording import counted, duration, in_blender, size
-from ...playback import skin_objects, surface_objects, volume_objects
 from ...settings import paths
-from ...settings.surface_settings import displayed_as_mesh
+from ...settings.derived_settings import DECLARED
 from .display_panels import shown_object
 from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 
-_FIRST = ("quality",)
-_FIRST_OF_VOLUME = ("powder_only", "max_fullness")
 
+class _DerivedPanel(ScenePanel):
+    """The panel of a kind."""
 
-class MPM_PT_surface(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_surface"
-    help_page = "manual/surfaces"
-    bl_label = "Surface"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.scene is not None
+    kind: ClassVar[DerivedKind]
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        draw_parameters(layout.column(), context.scene.mpm.surface, SurfaceSettings, _FIRST)
-        layout.prop(context.scene.mpm.surface, "while_baking")
-        _draw_making(context, layout, SURFACE)
-        item = shown_object(context)
-        if item is not None and surface_objects.surface_of(item) is not None:
-            column = layout.column(align=True)
-            column.prop(item.mpm.surface, "is_shown")
-            kept = column.column()
-            kept.active = item.mpm.surface.is_shown
-            kept.prop(item.mpm.surface, "has_points")
-            if surface_objects.status(item):
-                draw_lines(layout, surface_objects.status(item), "ERROR")
-
-
-class MPM_PT_skin(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_skin"
-    help_page = "manual/surfaces"
-    bl_label = "Skin"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.scene is not None
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        names = displayed_as_mesh(context.scene, paths.absolute(paths.cache_path(context.scene)))
-        if not names:
+        kind, layout, scene = self.kind, split_layout(self), context.scene
+        settings = getattr(scene.mpm, kind.name)
+        if kind.name in DECLARED:
+            draw_parameters(layout.column(), settings, DECLARED[kind.name], kind.first)
+        sources = kind.sources(scene, paths.absolute(paths.cache_path(scene)))
+        if sources == []:
             draw_lines(layout, "Set Render to Mesh in Display to show an emitter's own mesh", "INFO")
-        for name in names:
+        for name in sources or ():
             layout.label(text=name, icon="MESH_MONKEY")
-        layout.prop(context.scene.mpm.skin, "while_baking")
-        _draw_making(context, layout, SKIN, is_possible=bool(names))
+        layout.prop(settings, "while_baking")
+        _draw_making(context, layout, kind, is_possible=sources != [])
         item = shown_object(context)
-        if item is not None and skin_objects.status(item):
-            draw_lines(layout, skin_objects.status(item), "ERROR")
+        if item is not None:
+            _draw_shown(layout, kind, item)
 
 
-class MPM_PT_volume(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_volume"
-    help_page = "manual/volumes"
-    bl_label = "Volume"
-    bl_options = {"DEFAULT_CLOSED"}
+class _DetailsPanel(ScenePanel):
+    """The other settings of a kind."""
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.scene is not None
+    kind: ClassVar[DerivedKind]
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        draw_parameters(layout.column(), context.scene.mpm.volume, VolumeSettings, _FIRST_OF_VOLUME)
-        layout.prop(context.scene.mpm.volume, "while_baking")
-        _draw_making(context, layout, VOLUME)
-        item = shown_object(context)
-        if item is not None and volume_objects.volume_of(item) is not None:
-            layout.prop(item.mpm.volume, "is_shown")
-            if volume_objects.status(item):
-                draw_lines(layout, volume_objects.status(item), "ERROR")
+        name = self.kind.name
+        draw_parameters(split_layout(self), getattr(context.scene.mpm, name), DECLARED[name], without=self.kind.first)
 
 
-class MPM_PT_volume_details(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_volume_details"
-    bl_label = "Details"
-    bl_parent_id = "MPM_PT_volume"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        draw_parameters(layout.column(), context.scene.mpm.volume, VolumeSettings, without=_FIRST_OF_VOLUME)
-
-
-def _draw_making(context: Context, layout: Layout, kind: str, *, is_possible: bool = True) -> None:
+def _draw_making(context: Context, layout: Layout, kind: DerivedKind, *, is_possible: bool) -> None:
     """Draw the running process, or which frames have it, and what went wrong."""
-    running = derived_processes.current(kind)
+    running = derived_processes.current(kind.name)
     if running is not None:
         _draw_running(layout, running)
         return
-    _draw_state(layout, derived_facts.facts_of(context.scene, kind), kind, is_possible=is_possible)
-    problem = derived_processes.trouble(paths.absolute(paths.cache_path(context.scene)), kind)
+    _draw_state(layout, derived_facts.facts_of(context.scene, kind.name), kind, is_possible=is_possible)
+    problem = derived_processes.trouble(paths.absolute(paths.cache_path(context.scene)), kind.name)
     if problem:
         draw_lines(layout, in_blender(problem), "ERROR")
 
@@ -123,7 +71,7 @@ def _draw_running(layout: Layout, running: DerivedSession) -> None:
         layout.label(text=", ".join(words), icon="BLANK1")
 
 
-def _draw_state(layout: Layout, facts: derived_facts.Facts, kind: str, *, is_possible: bool) -> None:
+def _draw_state(layout: Layout, facts: derived_facts.Facts, kind: DerivedKind, *, is_possible: bool) -> None:
     """Draw which frames have it, and what can be done."""
     has_any = facts.made + facts.outdated > 0
     if has_any:
@@ -134,25 +82,35 @@ def _draw_state(layout: Layout, facts: derived_facts.Facts, kind: str, *, is_pos
     row.scale_y = 1.4
     making = row.row(align=True)
     making.enabled = facts.frames > 0 and is_possible
-    if kind == SURFACE:
-        making.operator("mpm.surface_make", text="Update Surface" if facts.outdated else "Make Surface", icon="OUTLINER_OB_META")
-    elif kind == VOLUME:
-        making.operator("mpm.volume_make", text="Update Volume" if facts.outdated else "Make Volume", icon="OUTLINER_OB_VOLUME")
-    else:
-        making.operator("mpm.skin_make", text="Update Skin" if facts.outdated else "Make Skin", icon="OUTLINER_OB_MESH")
+    making.operator(f"mpm.{kind.name}_make", text=kind.update_label if facts.outdated else kind.make_label, icon=kind.icon)
     if has_any:
-        row.operator(f"mpm.{kind}_delete", text="", icon="TRASH")
+        row.operator(f"mpm.{kind.name}_delete", text="", icon="TRASH")
 
 
-class MPM_PT_surface_details(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_surface_details"
-    bl_label = "Details"
-    bl_parent_id = "MPM_PT_surface"
-    bl_options = {"DEFAULT_CLOSED"}
+def _draw_shown(layout: Layout, kind: DerivedKind, item: BlenderObject) -> None:
+    """Draw how an object shows it, and what is wrong at the current frame."""
+    if kind.shown and kind.object_of(item) is not None:
+        shown = getattr(item.mpm, kind.name)
+        column = layout.column(align=True)
+        first, *others = kind.shown
+        column.prop(shown, first)
+        rest = column.column()
+        rest.active = getattr(shown, first)
+        for name in others:
+            rest.prop(shown, name)
+    if kind.status(item):
+        draw_lines(layout, kind.status(item), "ERROR")
 
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        draw_parameters(layout.column(), context.scene.mpm.surface, SurfaceSettings, without=_FIRST)
+
+def _panels_of(kind: DerivedKind) -> list[type]:
+    """The panel of a kind, and its details if it has other settings."""
+    name = f"MPM_PT_{kind.name}"
+    made = {"bl_idname": name, "bl_label": kind.label, "help_page": kind.help_page, "kind": kind, "__module__": __name__}
+    panels: list[type] = [type(name, (_DerivedPanel, bpy.types.Panel), made)]
+    if kind.name in DECLARED:
+        details = {"bl_idname": f"{name}_details", "bl_label": "Details", "bl_parent_id": name, "kind": kind, "__module__": __name__}
+        panels.append(type(f"{name}_details", (_DetailsPanel, bpy.types.Panel), details))
+    return panels
 
 
-CLASSES = (MPM_PT_surface, MPM_PT_surface_details, MPM_PT_skin, MPM_PT_volume, MPM_PT_volume_details)
+CLASSES = tuple(panel for kind in DERIVED_KINDS.values() for panel in _panels_of(kind))

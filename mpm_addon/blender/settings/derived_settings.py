@@ -1,5 +1,6 @@
 """The settings of derived data: how it is made, on `Scene.mpm.surface`, `skin` and `volume`, and how an object shows it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,44 +9,42 @@ from bpy.props import IntProperty, PointerProperty
 
 from ...core.errors import MpmError
 from ...derived.settings import SkinSettings, SurfaceSettings, VolumeSettings
-from ...storage.take import SURFACE, VOLUME
+from ...storage.take import SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderScene
 from . import paths
 from .declarations import annotations_of, property_group, toggle, values_of
 from .display_settings import shows_mesh
 from .listeners import playback_changed
 
-MADE_GROUP = property_group(
-    "MPM_PG_surface",
-    {
-        **annotations_of(SurfaceSettings),
-        "while_baking": toggle(
-            "Make While Baking",
-            "Make the surface of each new frame during the bake, at low priority, where renders show one",
-            default=True,
-        ),
-    },
-    description="How surfaces are made from cached frames.",
-)
+# The kinds whose settings are declared; those of skins follow from what is displayed.
+DECLARED: Mapping[str, type[Any]] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings}
 
-SKIN_GROUP = property_group(
-    "MPM_PG_skin",
-    {
-        "while_baking": toggle("Make While Baking", "Make the skin of each new frame during the bake, at low priority", default=True),
-    },
-    description="How the meshes of emitters follow their particles.",
-)
 
-VOLUME_GROUP = property_group(
-    "MPM_PG_volume",
-    {
-        **annotations_of(VolumeSettings),
-        "while_baking": toggle("Make While Baking", "Make the volume of each new frame during the bake, at low priority"),
-    },
-    description="How volumes are made from cached frames.",
-)
+def _made_group(kind: str, help: str, tip: str, *, default: bool = True) -> type:
+    """The settings of a kind on a scene."""
+    declared = annotations_of(DECLARED[kind]) if kind in DECLARED else {}
+    toggled = {"while_baking": toggle("Make While Baking", tip, default=default)}
+    return property_group(f"MPM_PG_{kind}", {**declared, **toggled}, description=help)
 
-SHOWN_GROUP = property_group(
+
+_MADE = {
+    SURFACE: _made_group(
+        SURFACE,
+        "How surfaces are made from cached frames.",
+        "Make the surface of each new frame during the bake, at low priority, where renders show one",
+    ),
+    SKIN: _made_group(
+        SKIN, "How the meshes of emitters follow their particles.", "Make the skin of each new frame during the bake, at low priority"
+    ),
+    VOLUME: _made_group(
+        VOLUME,
+        "How volumes are made from cached frames.",
+        "Make the volume of each new frame during the bake, at low priority",
+        default=False,
+    ),
+}
+
+_SHOWN_SURFACE = property_group(
     "MPM_PG_shown_surface",
     {
         "object": PointerProperty(type=bpy.types.Object, name="Object", description="Mesh object with the surface of these particles"),
@@ -59,7 +58,7 @@ SHOWN_GROUP = property_group(
     description="How an object shows the surface of its particles.",
 )
 
-SHOWN_VOLUME_GROUP = property_group(
+_SHOWN_VOLUME = property_group(
     "MPM_PG_shown_volume",
     {
         "object": PointerProperty(type=bpy.types.Object, name="Object", description="Volume object with the powder of these particles"),
@@ -70,7 +69,7 @@ SHOWN_VOLUME_GROUP = property_group(
     description="How an object shows the volume of its particles.",
 )
 
-TORN_GROUP = property_group(
+_TORN = property_group(
     "MPM_PG_torn",
     {
         "whole": PointerProperty(type=bpy.types.Mesh, name="Whole Mesh", description="The mesh of this skin before its material tears"),
@@ -81,18 +80,14 @@ TORN_GROUP = property_group(
     description="How a skin looks where its material tears.",
 )
 
-GROUPS = (TORN_GROUP, MADE_GROUP, SKIN_GROUP, VOLUME_GROUP, SHOWN_GROUP, SHOWN_VOLUME_GROUP)
-OF_SCENE: dict[str, Any] = {
-    "surface": PointerProperty(type=MADE_GROUP),
-    "skin": PointerProperty(type=SKIN_GROUP),
-    "volume": PointerProperty(type=VOLUME_GROUP),
+_SHOWN = {SURFACE: _SHOWN_SURFACE, VOLUME: _SHOWN_VOLUME}
+
+GROUPS = (_TORN, *_MADE.values(), *_SHOWN.values())
+OF_SCENE: Mapping[str, Any] = {kind: PointerProperty(type=group) for kind, group in _MADE.items()}
+OF_OBJECT: Mapping[str, Any] = {
+    **{kind: PointerProperty(type=group) for kind, group in _SHOWN.items()},
+    "torn": PointerProperty(type=_TORN),
 }
-OF_OBJECT: dict[str, Any] = {
-    "surface": PointerProperty(type=SHOWN_GROUP),
-    "volume": PointerProperty(type=SHOWN_VOLUME_GROUP),
-    "torn": PointerProperty(type=TORN_GROUP),
-}
-_DECLARED: dict[str, Any] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings}
 
 
 def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = None) -> SurfaceSettings | SkinSettings | VolumeSettings:
@@ -103,8 +98,8 @@ def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = 
         kind: what is made.
         folder: the cache whose emitters count for skins; None for any.
     """
-    if kind in _DECLARED:
-        return _DECLARED[kind](**values_of(getattr(scene.mpm, kind), _DECLARED[kind], scale_length=scene.unit_settings.scale_length))
+    if kind in DECLARED:
+        return DECLARED[kind](**values_of(getattr(scene.mpm, kind), DECLARED[kind], scale_length=scene.unit_settings.scale_length))
     names = displayed_as_mesh(scene, folder)
     if not names:
         raise MpmError("no emitter is displayed as a mesh", "set Render to Mesh in the Display panel")
