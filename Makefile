@@ -15,7 +15,7 @@ setup: ## make .venv ready: Python, locked packages, system libraries
 	@test -n "$(BOOTSTRAP)" || { echo "setup: no working Python 3.9 or newer on the PATH; install python3." >&2; exit 1; }
 	@$(BOOTSTRAP) tools/setup.py
 
-demo: build ## bake and render the demonstration scenes
+demo: build ## bake and render the demonstration
 	@$(PYTHON) demo/run.py demo
 
 gallery: build ## bake and render every feature scene; GALLERY="drum fountain" for these alone

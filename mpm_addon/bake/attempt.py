@@ -1,4 +1,4 @@
-"""One attempt to bake: stops on signals, and ends with one event, whatever happens."""
+"""One attempt to bake: ends with one event, whatever happens, also before there is anything to simulate."""
 
 import contextlib
 from collections.abc import Iterator

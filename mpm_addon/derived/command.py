@@ -2,9 +2,9 @@
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..arguments import frame_range, thread_count
 from ..core.errors import Cancelled, MpmError
@@ -20,7 +20,6 @@ from .settings import SkinSettings, SurfaceSettings, VolumeSettings
 from .skin import SkinProduct
 from .volume import VolumeProduct
 
-SETTINGS: dict[str, type[Any]] = {SURFACE: SurfaceSettings, SKIN: SkinSettings, VOLUME: VolumeSettings}
 _LOW_PRIORITY = 10
 _TYPES: dict[str, Callable[[str], Any]] = {"number": float, "integer": int, "text": str}
 
@@ -54,15 +53,15 @@ def _flag(declared: Parameter) -> str:
 def _all_settings() -> dict[str, Parameter]:
     """The settings of all kinds by name; those of the same name share an option."""
     found: dict[str, Parameter] = {}
-    for settings in SETTINGS.values():
-        for declared in parameters_of(settings):
+    for kind in PRODUCTS.values():
+        for declared in parameters_of(kind.settings):
             found.setdefault(declared.name, declared)
     return found
 
 
 def _kinds_of(name: str) -> tuple[str, ...]:
     """The kinds with a setting of this name."""
-    return tuple(kind for kind, settings in SETTINGS.items() if any(declared.name == name for declared in parameters_of(settings)))
+    return tuple(name_of for name_of, kind in PRODUCTS.items() if any(declared.name == name for declared in parameters_of(kind.settings)))
 
 
 def _add_setting(group: Any, declared: Parameter) -> None:
@@ -74,10 +73,8 @@ def _add_setting(group: Any, declared: Parameter) -> None:
     elif declared.choices:
         group.add_argument(flag, choices=declared.choices, default=argparse.SUPPRESS, help=words)
     else:
-        group.add_argument(
-            flag, metavar=declared.unit.upper() or "N" if declared.kind != "text" else "NAMES", type=_TYPES[declared.kind],
-            default=argparse.SUPPRESS, help=words,
-        )  # fmt: skip
+        metavar = "NAMES" if declared.kind == "text" else declared.unit.upper() or "N"
+        group.add_argument(flag, metavar=metavar, type=_TYPES[declared.kind], default=argparse.SUPPRESS, help=words)
 
 
 def _derive(options: argparse.Namespace) -> None:
@@ -123,27 +120,36 @@ def settings_of(options: argparse.Namespace) -> Any:
             owners = " and ".join(f"{kind}s" for kind in kinds)
             raise MpmError(f"{_flag(declared)} is a setting of {owners}", f"leave it out to make {options.kind}s")
         given[name] = getattr(options, name)
-    return SETTINGS[options.kind](**given)
+    return PRODUCTS[options.kind].settings(**given)
 
 
 def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> DerivedJob:
     settings = settings_of(options)
     # before the scene is read, which takes longer
     wanted_moments(cache, options.frames)
-    return DerivedJob(
-        cache, _product(cache, settings, options), frames=options.frames, follows=options.follow, on_event=tell, listener=options.listener
-    )  # fmt: skip
+    product = PRODUCTS[options.kind].product(cache, settings, options.threads)
+    return DerivedJob(cache, product, frames=options.frames, follows=options.follow, on_event=tell, listener=options.listener)
 
 
-def _product(cache: Cache, settings: Any, options: argparse.Namespace) -> Product:
-    if options.kind == SKIN:
-        return SkinProduct(cache, settings)
-    if options.kind == VOLUME:
-        return VolumeProduct(cache, settings)
+def _surface(cache: Cache, settings: SurfaceSettings, threads: int | None) -> Product:
     # distances from colliders need numba, which `doctor`, `info` and the others must do without
     from .surface import SurfaceProduct
 
-    return SurfaceProduct(cache, settings, threads=options.threads)
+    return SurfaceProduct(cache, settings, threads=threads)
+
+
+class _Kind(NamedTuple):
+    """A kind of derived data: its settings, and what makes it from a cache, these and a number of threads."""
+
+    settings: type[Any]
+    product: Callable[[Cache, Any, int | None], Product]
+
+
+PRODUCTS: Mapping[str, _Kind] = {
+    SURFACE: _Kind(SurfaceSettings, _surface),
+    SKIN: _Kind(SkinSettings, lambda cache, settings, _threads: SkinProduct(cache, settings)),
+    VOLUME: _Kind(VolumeSettings, lambda cache, settings, _threads: VolumeProduct(cache, settings)),
+}
 
 
 def _failure(error: BaseException, job: DerivedJob | None) -> MpmError:
@@ -151,8 +157,8 @@ def _failure(error: BaseException, job: DerivedJob | None) -> MpmError:
         return error
     if isinstance(error, KeyboardInterrupt):
         return Cancelled("canceled") if job is None else Cancelled.of(job.words())
-    is_skin = job is not None and job.product.kind == SKIN
-    return MpmError("out of memory", "close other programs" if is_skin else "use a larger voxel size or close other programs")
+    has_voxels = job is None or hasattr(PRODUCTS[job.product.kind].settings, "voxel_size")
+    return MpmError("out of memory", "use a larger voxel size or close other programs" if has_voxels else "close other programs")
 
 
 def _print_event(event: dict[str, Any]) -> None:

@@ -1,13 +1,13 @@
 """The command `live`: its arguments, and its events as text or JSON."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from ..arguments import particle_count, thread_count
 from ..core.errors import Cancelled
 from ..core.processor import prepare_numba
+from ..terminal import print_json
 
 _EPILOG = (
     'Replace the steering file as a whole: {"until": 48, "things": {"Empty": {"center": [0, 0, 1], "values": {"strength": -20}}}}. '
@@ -32,7 +32,7 @@ def _live(options: argparse.Namespace) -> None:
     prepare_numba(options.threads)
     from .job import ending, live
 
-    tell = _print_json if options.json else _print_event
+    tell = print_json if options.json else _print_event
     try:
         live(options.scene, options.cache, steering_path=options.steering, particles=options.particles, on_event=tell)
     except BaseException as error:
@@ -40,10 +40,6 @@ def _live(options: argparse.Namespace) -> None:
         if isinstance(error, KeyboardInterrupt):
             raise Cancelled("stopped") from error
         raise
-
-
-def _print_json(event: dict[str, Any]) -> None:
-    print(json.dumps(event), flush=True)
 
 
 def _print_event(event: dict[str, Any]) -> None:

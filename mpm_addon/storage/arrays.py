@@ -37,7 +37,7 @@ ALWAYS_ALLOWED = 256_000_000
 LARGEST_EXPANSION = 32
 MOST_MEMBERS = 1000
 
-_NUMBERS_AND_FLAGS = "fiub"
+NUMBERS_AND_FLAGS = "fiub"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _CHUNK = 1 << 20
 
@@ -136,7 +136,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any
         shape, is_fortran, dtype = read_header(stream)
         if dtype.hasobject:
             raise ValueError(f'"{info.filename}" contains Python objects')
-        if dtype.kind not in _NUMBERS_AND_FLAGS:
+        if dtype.kind not in NUMBERS_AND_FLAGS:
             raise ValueError(f'"{info.filename}" contains {dtype}, not numbers')
         if any(extent < 0 for extent in shape):
             raise ValueError(f'"{info.filename}" has the shape {shape}')

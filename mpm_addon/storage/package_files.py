@@ -14,7 +14,7 @@ from ..core.parameters import LARGEST
 from ..core.scene.animation import Animation, Motion
 from ..core.scene.painting import Painting
 from ..core.scene.shape import Shape
-from .arrays import ArrayFileError, Arrays, read_arrays
+from .arrays import NUMBERS_AND_FLAGS, ArrayFileError, Arrays, read_arrays
 from .meshes import read_mesh
 from .plain_files import is_relative
 from .point_files import read_points
@@ -27,7 +27,6 @@ _ARRAYS: dict[str, dict[str, bool]] = {
 }
 
 # Allowed kinds of numpy types; Booleans count as 0 and 1.
-_NUMBERS_AND_FLAGS = "fiub"
 
 
 @dataclass(frozen=True)
@@ -185,14 +184,14 @@ def read_animation(path: Path) -> Animation:
     values = {}
     for name, array in arrays.items():
         if name != "frame":
-            values[name] = _floats(arrays, name, (len(frames), -1) if array.ndim == 2 else (len(frames),), _NUMBERS_AND_FLAGS)
+            values[name] = _floats(arrays, name, (len(frames), -1) if array.ndim == 2 else (len(frames),), NUMBERS_AND_FLAGS)
     return Animation(frames, values)
 
 
 def read_painting(path: Path) -> Painting:
     """The painted attributes in a file, each an array under its name; see `Painting`. Raises ArrayFileError."""
     arrays = _arrays_of_numbers(path)
-    return Painting({name: _floats(arrays, name, (-1,) * array.ndim, _NUMBERS_AND_FLAGS) for name, array in arrays.items()})
+    return Painting({name: _floats(arrays, name, (-1,) * array.ndim, NUMBERS_AND_FLAGS) for name, array in arrays.items()})
 
 
 def _frames(arrays: Table) -> NDArray[np.float64]:

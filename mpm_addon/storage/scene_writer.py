@@ -73,9 +73,9 @@ def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
         "domain": _domain_table(scene.domain),
         "materials": {name: _material_table(material, writer) for name, material in scene.materials.items()},
         "emitters": [_emitter_table(emitter, writer) for emitter in scene.emitters],
-        "colliders": [_obstacle_table(collider, writer) for collider in scene.colliders],
+        "colliders": [_shape_table(collider, writer) for collider in scene.colliders],
         "forces": [_common(force, writer) for force in scene.forces],
-        "outflows": [_obstacle_table(outflow, writer) for outflow in scene.outflows],
+        "outflows": [_shape_table(outflow, writer) for outflow in scene.outflows],
         "cache": table_of(scene.cache),
     }
     return {key: value for key, value in table.items() if value != []}
@@ -94,8 +94,8 @@ def _emitter_table(emitter: Emitter, writer: PackageWriter) -> dict[str, Any]:
     return table if emitter.painting is None else {**table, "painting": writer.painting(emitter.painting, emitter.name)}
 
 
-def _obstacle_table(obstacle: Collider | Outflow, writer: PackageWriter) -> dict[str, Any]:
-    return {"shape": writer.shape(obstacle.shape, obstacle.name), **_common(obstacle, writer)}
+def _shape_table(solid: Collider | Outflow, writer: PackageWriter) -> dict[str, Any]:
+    return {"shape": writer.shape(solid.shape, solid.name), **_common(solid, writer)}
 
 
 def _common(thing: Emitter | Collider | Outflow | Force, writer: PackageWriter) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The command `wedge`: its arguments, and its events as text or JSON."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from ..arguments import frame_range, thread_count
 from ..core.errors import Cancelled, MpmError
+from ..terminal import print_json
 from .wedge import bake_wedge, failures, plan
 
 _EXAMPLE = "example: --vary materials.snow.young_modulus=1e4:1e6:log:5 --vary colliders.floor.surface=slip,sticky"
@@ -39,7 +39,7 @@ def add_command(commands: Any) -> None:
 
 
 def _wedge(options: argparse.Namespace) -> None:
-    tell = _print_json if options.json else _print_event
+    tell = print_json if options.json else _print_event
     try:
         planned = plan(options.scene, options.vary, options.output, options.frames)
         bake_wedge(planned, jobs=options.jobs, threads=options.threads, scheduler=options.scheduler, on_event=tell)
@@ -63,10 +63,6 @@ def _draw_sheet(planned: Any, frame: int | None, tell: Any) -> None:
         tell({"event": "sheet", "path": str(draw_sheet(planned.index, planned.variants, frame))})
     except MpmError as error:
         print(f"mpm: no contact sheet: {error}", file=sys.stderr, flush=True)
-
-
-def _print_json(event: dict[str, Any]) -> None:
-    print(json.dumps(event), flush=True)
 
 
 def _print_event(event: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-# Direction to the light, in the picture's axes: right, up, squared the viewer.
+# Direction to the light, in the picture's axes: right, up, toward the viewer.
 _LIGHT = np.array((-0.45, 0.65, 0.61))
 _AMBIENT = 0.35
 # How much darker the farthest particles are.
@@ -21,7 +21,7 @@ class View:
     """A parallel projection.
 
     Attributes:
-        axes: rows are right, up and squared the viewer, shape (3, 3).
+        axes: rows are right, up and toward the viewer, shape (3, 3).
         low, high: corners of the visible area along right and up [m].
         depth: nearest and farthest along the third axis [m].
     """

@@ -19,12 +19,12 @@ from ..storage.cache import open_cache
 from ..storage.plain_files import parse_json, read_plain
 from ..storage.scene_file import changed_scenes, read_table, scene_path
 from ..storage.scene_writer import scene_hash, write_scene
+from ..storage.status import CANCEL
 from ..storage.wedge_variants import parse_axis, variations
 from .cluster import Cluster, core_count, dask_cluster, local_cluster
 from .index import SCENES, Index, Variant, open_index
 from .process import Order, Outcome
 
-CANCEL = "cancel"
 STATUS = "status.json"
 # Threads per bake if there are several bakes: more threads have diminishing returns.
 _USUAL_THREADS = 2

@@ -47,10 +47,10 @@ def test_every_material_can_be_added_and_described_without_a_warning(bpy: Any, n
 
 
 def test_every_added_object_is_simulated(bpy: Any) -> None:
-    types = {kind: add(bpy, kind).mpm.type for kind in ("domain", "floor", "obstacle", "outflow")}
+    types = {kind: add(bpy, kind).mpm.type for kind in ("domain", "floor", "collider", "outflow")}
     bpy.context.scene.cursor.location = (0.0, 0.0, 1.0)
     types["inflow"] = add(bpy, "inflow").mpm.type
-    assert types == {"inflow": "emitter", "domain": "none", "floor": "collider", "obstacle": "collider", "outflow": "outflow"}
+    assert types == {"inflow": "emitter", "domain": "none", "floor": "collider", "collider": "collider", "outflow": "outflow"}
     assert bpy.context.scene.mpm.domain.kind == "box"
     assert bpy.context.scene.mpm.domain.object.display_type == "BOUNDS"
     scene = extract_scene(bpy.context)

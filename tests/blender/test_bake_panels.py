@@ -224,13 +224,3 @@ def test_the_command_line_is_quoted_and_names_file_scene_and_emitter(bpy: Any, h
     words = shlex.split(cache_operators.python_command(scene))
     assert words[0].startswith("PYTHONPATH=")
     assert words[2:] == ["-m", "mpm_addon", "bake", str(cache / "takes" / "0001" / "scene"), "--cache", str(cache)]
-
-
-def test_long_messages_are_as_wide_as_the_sidebar(bpy: Any) -> None:
-    def length(width: int, scale: float) -> int:
-        system = SimpleNamespace(ui_scale=scale)
-        return bake_panels._line_length(SimpleNamespace(region=SimpleNamespace(width=width), preferences=SimpleNamespace(system=system)))
-
-    assert length(267, 1.0) == length(534, 2.0) == 35
-    assert length(40, 1.0) == 20
-    assert bake_panels._line_length(SimpleNamespace(region=None)) == 52

@@ -61,17 +61,6 @@ def test_the_command_is_the_command_line(tmp_path: Path) -> None:
     assert "--probe" not in worker.info_command(tmp_path, tmp_path)
 
 
-def test_lines_are_as_long_as_the_sidebar_is_wide(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [preflight.letters_in(width) for width in (1, 250, 385, 4000)] == [20, 27, 50, 100]
-    text = "The scene has changed since the last check of what it costs"
-    region, preferences = SimpleNamespace(width=2 * 250), SimpleNamespace(system=SimpleNamespace(ui_scale=2.0))
-    context = SimpleNamespace(region=region, preferences=preferences)
-    monkeypatch.setattr(preflight, "bpy", SimpleNamespace(context=context))
-    assert all(len(line) <= 27 for line in preflight.wrapped(text))
-    context.region = None
-    assert len(preflight.wrapped(text)) == 2
-
-
 def test_the_answer_is_kept_with_the_scene(bpy: Any, stand_in: Any) -> None:
     asked = stand_in("good")
     add_emitter(bpy)

@@ -58,7 +58,7 @@ class DerivedSession:
         self._scene_number = scene.session_uid
         self._outcome: Event | None = None
         self.is_finished = False
-        # a request to stop through a file would stop a bake of this cache; signals do as well
+        # a signal stops it; the file that asks a process to stop would stop a bake of this cache
         command = derive_command(self.folder, settings, kind=kind, follows=follows)
         self._worker = Worker(command, derived_folder(opened.takes[-1].folder, kind), is_gentle=follows)
 

@@ -6,14 +6,12 @@ The answer is stored with the scene, and shown only while the scene is unchanged
 import json
 import shutil
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ...core.advice.preflight import size_text
 from ...core.errors import Cancelled, MpmError
@@ -21,6 +19,7 @@ from ...core.messages import NOTHING, Message, message_of
 from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
+from ..host.text_width import wrapped
 from ..host.wording import duration, in_blender
 from ..reading import freshness
 from ..reading.extract import extract_scene
@@ -33,9 +32,6 @@ from .worker import Worker, info_command
 
 _POLL_SECONDS = 0.05
 _PATIENCE_SECONDS = 600.0
-_LINE_LENGTH = 52
-# Widths in a region [pixels]: icon, frame and tabs together, and one letter.
-_MARGIN, _LETTER = 85.0, 6.0
 
 Report = dict[str, Any]
 
@@ -185,19 +181,6 @@ def lines_of(report: Report) -> list[str]:
 def warning_lines(warning: Report) -> list[str]:
     """Wrap a warning to the width of the sidebar."""
     return wrapped(in_blender(message_of(warning)))
-
-
-def wrapped(text: str) -> list[str]:
-    """Wrap a text to the width of the region being drawn."""
-    context: Context = bpy.context
-    if context.region is None or context.region.width <= 1:
-        return textwrap.wrap(text, _LINE_LENGTH)
-    return textwrap.wrap(text, letters_in(context.region.width / context.preferences.system.ui_scale))
-
-
-def letters_in(width: float) -> int:
-    """How many letters of a label fit beside its icon in a region of this width, in pixels of an unscaled screen."""
-    return int(np.clip((width - _MARGIN) / _LETTER, 20, 100))
 
 
 def _gigabytes(count: float) -> str:

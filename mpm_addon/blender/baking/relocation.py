@@ -146,7 +146,7 @@ def _bring_along(item: BlenderObject, folder: Path, target: Path, stem: str) -> 
         return
     move = next((move for move in runtime.of(Saving).moves if move.source == folder), None)
     if move is None:
-        problem = _obstacle(folder, target)
+        problem = _refusal(folder, target)
         if problem:
             _notice(f"The frames stay in {folder}: {problem}.")
             return
@@ -180,7 +180,7 @@ def _free_name(target: Path, name: str, stem: str) -> str:
     return next(each for each in candidates if not os.path.lexists(target / each) and target / each not in taken)
 
 
-def _obstacle(folder: Path, target: Path) -> str:
+def _refusal(folder: Path, target: Path) -> str:
     """Why frames cannot move to a folder now, with the remedy; "" if they can."""
     running, status = session.current(), read_status(folder)
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status

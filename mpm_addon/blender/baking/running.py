@@ -1,4 +1,4 @@
-"""The processes that run at most once in a Blender: a bake, the making of surfaces, skins or volumes, a pre-flight."""
+"""The processes that run at most once in a Blender: a bake, a pre-flight."""
 
 import time
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def wait_for(process: Polled, on_event: Callable[[dict[str, Any]], None] | None,
     Args:
         process: the process.
         on_event: called with every event.
-        is_busy: whether polling is work of this process, so that it does not rest between two polls.
+        is_busy: whether the work happens in the polls themselves, so that there is no pause between them.
     """
     try:
         while not process.is_finished:

@@ -85,7 +85,7 @@ class BakeSession:
         self._outcome: Event | None = None
         self._has_begun = False
         self._runs_on = False
-        # what is made of the frames, of what was tried to be begun
+        # the kinds of derived data whose processes were started, or failed to
         self._followed: set[str] = set()
         self._is_finished = False
         self._preparation = Preparation(context, self.result, self.object_name)

@@ -39,14 +39,14 @@ _PARTS: dict[str, tuple[str, str]] = {
     "inflow": ("Inflow", "A nozzle that pours water; choose another material in the Physics tab"),
     "domain": ("Domain", "A box that bounds the simulation"),
     "floor": ("Floor", "A plate that particles land on, with its top at the 3D cursor"),
-    "obstacle": ("Collider", "A box that particles collide with"),
+    "collider": ("Collider", "A box that particles collide with"),
     "outflow": ("Outflow", "A box that removes particles entering it"),
 }
 _ICONS: dict[str, Any] = {
     "inflow": "MOD_FLUIDSIM",
     "domain": "CUBE",
     "floor": "MESH_PLANE",
-    "obstacle": "MOD_PHYSICS",
+    "collider": "MOD_PHYSICS",
     "outflow": "TRASH",
 }
 
@@ -71,7 +71,7 @@ def add(context: Context, kind: str, size: float) -> BlenderObject:
     Raises:
         SceneError: the scene already has a domain.
     """
-    build = _BUILDERS.get(kind, _add_matter)
+    build = _BUILDERS.get(kind, _add_emitter)
     item = build(context, kind, size)
     x, y, z = context.scene.cursor.location
     item.location = (x, y, z + item.location[2])
@@ -79,7 +79,7 @@ def add(context: Context, kind: str, size: float) -> BlenderObject:
     return item
 
 
-def _add_matter(context: Context, kind: str, size: float) -> BlenderObject:
+def _add_emitter(context: Context, kind: str, size: float) -> BlenderObject:
     item = _new(context, PRESET_LABELS[kind], solids.box((size, size, size)), size)
     fit_cells(context.scene, size / CELLS_ACROSS, without=[item])
     make_emitter(item, kind)
@@ -117,7 +117,7 @@ def _add_floor(context: Context, _kind: str, size: float) -> BlenderObject:
     return item
 
 
-def _add_obstacle(context: Context, _kind: str, size: float) -> BlenderObject:
+def _add_collider(context: Context, _kind: str, size: float) -> BlenderObject:
     edge = _thickness(context, 0.8 * size)
     item = _new(context, "Collider", solids.box((edge, edge, edge)), 0.5 * edge)
     make_collider(item)
@@ -135,7 +135,7 @@ _BUILDERS: dict[str, Callable[[Context, str, float], BlenderObject]] = {
     "inflow": _add_inflow,
     "domain": _add_domain,
     "floor": _add_floor,
-    "obstacle": _add_obstacle,
+    "collider": _add_collider,
     "outflow": _add_outflow,
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, IntProperty
 
+from ...arguments import MOST_THREADS
 from ...core.errors import MpmError
 from ...core.processor import LEVEL_VARIABLE, NATIVE
 from ...storage.installation import presets_folder
@@ -33,7 +34,6 @@ LEVEL_ITEMS = (
     (NATIVE, "This Processor", "Use everything this processor supports; kernels are compiled on this computer"),
 )
 PACKAGE = (__package__ or "").partition(".blender")[0]
-_MOST_THREADS = 1024
 
 
 def _own() -> Any:
@@ -60,7 +60,7 @@ class MPM_AP_preferences(bpy.types.AddonPreferences):
         description="Processor threads for bakes (0 uses all); does not affect the result",
         default=0,
         min=0,
-        max=_MOST_THREADS,
+        max=MOST_THREADS,
         soft_max=64,
     )
 

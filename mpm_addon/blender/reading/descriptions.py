@@ -1,7 +1,7 @@
 """Turns recorded objects into the description's materials, emitters, colliders and outflows."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,15 @@ from .painting import painting_of
 from .sampling import Track, Values, animated, filled, hide_where_disabled
 
 
+class Placement(NamedTuple):
+    """An object in world space: its shape at the first sample, how it moves, and its values, some of them animated."""
+
+    shape: Mesh
+    motion: Motion | None
+    values: Values
+    animation: Animation | None
+
+
 def emitters_of(
     tracks: Sequence[tuple[str, Track]], materials: dict[str, Track], frames: Floats, scale_length: float
 ) -> tuple[dict[str, Material], tuple[Emitter, ...]]:
@@ -28,20 +37,20 @@ def emitters_of(
     found: dict[str, Material] = {}
     emitters = []
     for name, track in tracks:
-        body = _body(track, frames, scale_length)
-        if body is None:
+        placement = _placement(track, frames, scale_length)
+        if placement is None:
             continue
+        shape, motion, values, animation = placement
         material, color = _material(name, track.block, materials.get(name), frames)
         found.setdefault(material.name, material)
-        values = body[2]
         if values["particle_count"] is not None:
             values["particles_per_cell"] = None
         if not track.block.mpm.emitter.use_color:
             values["color"] = color
-        shape = _points(track, body[0], body[1], scale_length) if track.surface is not None and track.surface.is_cloud else body[0]
+        emitted = _points(track, shape, motion, scale_length) if track.surface is not None and track.surface.is_cloud else shape
         painting = None if track.surface is None else painting_of(track.surface.painting, is_mirrored=track.is_mirrored)
         values |= {"painting": painting, "randomness": _randomness(track.block, material, scale_length)}
-        emitters.append(Emitter(name=name, shape=shape, material=material.name, motion=body[1], animation=body[3], **values))
+        emitters.append(Emitter(name=name, shape=emitted, material=material.name, motion=motion, animation=animation, **values))
     if not emitters:
         raise SceneError("it is disabled in viewports at every frame, as is every emitter", "enable one", subject=tracks[0][1].subject)
     return found, tuple(emitters)
@@ -49,38 +58,38 @@ def emitters_of(
 
 def colliders_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Collider, ...]:
     """The colliders. Raises SceneError for invalid values."""
-    return tuple(_things(tracks, Collider, frames, scale_length))
+    return tuple(_solids(tracks, Collider, frames, scale_length))
 
 
 def outflows_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Outflow, ...]:
     """The outflows. Raises SceneError for invalid values."""
-    return tuple(_things(tracks, Outflow, frames, scale_length))
+    return tuple(_solids(tracks, Outflow, frames, scale_length))
 
 
-def _things(tracks: Sequence[tuple[str, Track]], owner: type, frames: Floats, scale_length: float) -> list[Any]:
-    things = []
+def _solids(tracks: Sequence[tuple[str, Track]], owner: type, frames: Floats, scale_length: float) -> list[Any]:
+    found = []
     for name, track in tracks:
         hide_where_disabled(track)
-        body = _body(track, frames, scale_length)
-        if body is None:
+        placement = _placement(track, frames, scale_length)
+        if placement is None:
             continue
-        shape, motion, values, animation = body
+        shape, motion, values, animation = placement
         shape.check(track.subject)
         if values.get("dynamic") and motion is not None:
             _refuse_motion(track, motion)
-        things.append(owner(name=name, shape=shape, motion=motion, animation=animation, **values))
-    return things
+        found.append(owner(name=name, shape=shape, motion=motion, animation=animation, **values))
+    return found
 
 
-def _body(track: Track, frames: Floats, scale_length: float) -> tuple[Mesh, Motion | None, Values, Animation | None] | None:
-    """Shape, motion, values and animation; None if Blender evaluates the object at no sample."""
+def _placement(track: Track, frames: Floats, scale_length: float) -> Placement | None:
+    """The place of an object; None if Blender evaluates it at no sample."""
     matrices, shapes = filled(track.matrices), filled(track.shapes)
     if matrices is None or shapes is None or track.surface is None:
         return None
     times = frames[: len(matrices)]
     values, animation = animated(track.values, times, track.subject)
     shape, motion = placed(shapes, track.surface.triangles, np.array(matrices), times, track.subject, scale_length=scale_length)
-    return shape, motion, dict(values), animation
+    return Placement(shape, motion, dict(values), animation)
 
 
 def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float) -> Points:

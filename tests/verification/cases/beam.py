@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.rows import VELOCITY, VELOCITY_GRADIENT
 from tests import diagnostics
@@ -54,7 +54,7 @@ def beam_vibration(
     velocity[:, 2] = 0.02 * shape
     expected = FIRST_ROOT**2 * np.sqrt(young_modulus * thickness**2 / (12.0 * DENSITY)) / (2.0 * np.pi * LENGTH**2)
     described = _clamped(
-        dimension, position, velocity, spacing, young_modulus, seconds=periods / expected, fps=60.0 * expected, transfer=transfer
+        dimension, position, velocity, spacing, _elastic(young_modulus), seconds=periods / expected, fps=60.0 * expected, transfer=transfer
     )
 
     def measure(simulation: Simulation) -> float:
@@ -113,11 +113,10 @@ def sagging_beam(
         position,
         np.zeros_like(position),
         spacing,
-        young_modulus * stiffness_scale,
+        _elastic(young_modulus * stiffness_scale, reference),
         seconds=3.0 / frequency,
         fps=60.0 * frequency,
         gravity=(0.0, 0.0, -GRAVITY),
-        reference=reference,
     )
     energies = [0.0]
 
@@ -187,24 +186,27 @@ def _lattice(dimension: int, thickness: float, cells: int) -> tuple[Floats, floa
     return np.stack(np.meshgrid(along, across, up, indexing="ij"), axis=-1).reshape(-1, 3), spacing
 
 
+def _elastic(young_modulus: float, reference: str = "current") -> Material:
+    return material("neo_hookean", young_modulus=young_modulus, poisson_ratio=0.0, density=DENSITY, reference=reference)
+
+
 def _clamped(
     dimension: int,
     position: Floats,
     velocity: Floats,
     spacing: float,
-    young_modulus: float,
+    law: Material,
     *,
     seconds: float,
     fps: float,
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
     transfer: str = "apic",
-    reference: str = "current",
 ) -> Scene:
     volume = np.full(len(position), (spacing / 2.0) ** dimension)
     far = LENGTH
     return scene(
         Emitter("beam", SHAPES["points"](position=position, velocity=velocity, volume=volume), "neo_hookean"),
-        material("neo_hookean", young_modulus=young_modulus, poisson_ratio=0.0, density=DENSITY, reference=reference),
+        law,
         seconds=seconds,
         fps=fps,
         gravity=gravity,

@@ -1,8 +1,5 @@
 """The panels of the bake in the viewport's sidebar: state, frames, cache, takes, statistics and pre-flight."""
 
-import textwrap
-from typing import Any
-
 import bpy
 
 from ....core.scene.settings import CacheSettings
@@ -15,14 +12,7 @@ from ...host.translations import text
 from ...host.wording import counted, duration, size
 from ...settings import paths
 from . import graphs
-from .drawing import ScenePanel, draw_parameters, split_layout
-
-# Letters per line if the sidebar's width is unknown, and at least; the width of a letter and of the rest of a line, in pixels at normal
-# interface scale.
-_LINE_LENGTH = 52
-_SHORTEST_LINE = 20
-_LETTER = 5.8
-_MARGIN = 60.0
+from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 
 
 class MPM_PT_bake(ScenePanel, bpy.types.Panel):
@@ -40,9 +30,9 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         row.operator("mpm.open_cache_folder", text="", icon="FOLDER_REDIRECT")
         if paths.is_temporary(scene.mpm.cache):
             place = text("The file is not saved: frames go to {folder}", folder=paths.cache_path(scene))
-            _draw_lines(layout, place, "INFO", _line_length(context))
+            draw_lines(layout, place, "INFO")
         view = view_of(facts_of(scene))
-        _draw_view(layout, view, _line_length(context))
+        _draw_view(layout, view)
         for note in () if view.state in (State.EMPTY, State.READING) else frame_notes(scene):
             layout.label(text=note, icon="INFO")
         if view.state not in LIVE and len(bpy.data.scenes) > 1:
@@ -51,7 +41,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         layout.prop(scene.mpm, "when_closing", text="When Quitting")
 
 
-def _draw_view(layout: Layout, view: BakeView, length: int) -> None:
+def _draw_view(layout: Layout, view: BakeView) -> None:
     """Draw the state of a bake, with its buttons."""
     if view.fraction is None:
         layout.label(text=view.headline, icon=view.icon)
@@ -61,10 +51,10 @@ def _draw_view(layout: Layout, view: BakeView, length: int) -> None:
         column = layout.column(align=True)
         for line in view.details:
             column.label(text=line, icon="BLANK1")
-    _draw_lines(layout, view.message, "ERROR" if view.state is State.FAILED else "INFO", length)
-    _draw_lines(layout, view.remedy, "FORWARD", length)
+    draw_lines(layout, view.message, "ERROR" if view.state is State.FAILED else "INFO")
+    draw_lines(layout, view.remedy, "FORWARD")
     for warning in view.warnings:
-        _draw_lines(layout, warning, "ERROR", length)
+        draw_lines(layout, warning, "ERROR")
     for number, buttons in enumerate(view.buttons):
         row = layout.row(align=True)
         row.scale_y = 1.0 if number else 1.4
@@ -91,23 +81,6 @@ def _draw_queue(layout: Layout) -> None:
         column.label(text=entry.name, icon=icon)
 
 
-def _line_length(context: Context) -> int:
-    """The number of letters that fit into a line of the sidebar."""
-    if context.region is None:
-        return _LINE_LENGTH
-    width = context.region.width / context.preferences.system.ui_scale
-    return max(_SHORTEST_LINE, int((width - _MARGIN) / _LETTER))
-
-
-def _draw_lines(layout: Layout, words: str, icon: Any, length: int) -> None:
-    """Draw a text in lines of so many letters."""
-    if not words:
-        return
-    column = layout.column(align=True)
-    for number, line in enumerate(textwrap.wrap(words, length)):
-        column.label(text=line, icon="BLANK1" if number else icon)
-
-
 class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_bake_alone"
     bl_label = "Active Emitter Only"
@@ -124,7 +97,7 @@ class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
         layout.label(text=f"{context.object.name}, in {paths.cache_path(context.scene, object_name=context.object.name)}")
-        _draw_view(layout, view_of(facts_of(context.scene, context.object.name)), _line_length(context))
+        _draw_view(layout, view_of(facts_of(context.scene, context.object.name)))
 
 
 class MPM_PT_frames(ScenePanel, bpy.types.Panel):

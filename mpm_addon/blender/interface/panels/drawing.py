@@ -4,13 +4,12 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from ....core.parameters import parameters_of
-from ...baking import health, preflight
+from ...baking import health
 from ...host.blender_types import Context, Layout
 from ...host.help import draw_help
+from ...host.text_width import wrapped
 from ...settings.declarations import is_set
 from ...settings.roles import has_role
-
-_LINE_LENGTH = 52
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
@@ -72,9 +71,11 @@ def draw_value(layout: Layout, name: str, value: str) -> None:
 
 
 def draw_lines(layout: Layout, text: str, icon: Any) -> None:
-    """Draw a text in lines that fit the sidebar."""
+    """Draw a text in lines that fit the sidebar; nothing if it is empty."""
+    if not text:
+        return
     column = layout.column(align=True)
-    for number, line in enumerate(preflight.wrapped(text)):
+    for number, line in enumerate(wrapped(text)):
         column.label(text=line, icon="BLANK1" if number else icon)
 
 

@@ -3,11 +3,10 @@
 import bpy
 
 from ...baking import previews, session
-from ...baking.preflight import wrapped
-from ...host.blender_types import Context, Layout
+from ...host.blender_types import Context
 from ...live import live_session
 from ...playback import particle_objects
-from .drawing import ScenePanel, split_layout
+from .drawing import ScenePanel, draw_lines, split_layout
 
 
 class MPM_PT_preview(ScenePanel, bpy.types.Panel):
@@ -30,19 +29,13 @@ class MPM_PT_preview(ScenePanel, bpy.types.Panel):
         row.operator("mpm.preview_free", text="", icon="TRASH")
         if running is not None:
             layout.label(text=running.text, icon="TIME")
-            _draw_lines(layout, running.message, "INFO")
+            draw_lines(layout, running.message, "INFO")
             return
-        _draw_lines(layout, live_session.message(), "ERROR")
+        draw_lines(layout, live_session.message(), "ERROR")
         item = previews.shown(scene)
         if item is not None:
             hidden = any(other.hide_viewport for other in particle_objects.result_objects(scene) if other.session_uid != item.session_uid)
             layout.label(text="Showing the preview; the full bake is hidden" if hidden else "Showing the preview", icon="HIDE_OFF")
-
-
-def _draw_lines(layout: Layout, text: str, icon: str) -> None:
-    column = layout.column(align=True)
-    for number, line in enumerate(wrapped(text) if text else ()):
-        column.label(text=line, icon="BLANK1" if number else icon)
 
 
 CLASSES = (MPM_PT_preview,)

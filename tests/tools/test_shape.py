@@ -1,0 +1,62 @@
+"""Files and functions stay small: a file fits a few screens, a function one, a call nine arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("mpm_addon", "tools", "demo", "benchmarks", "tests")
+MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 400, 60, 9
+# Functions that may be longer or have more parameters, and why.
+LONGER = {
+    # one pass over the particles, whose stages share registers and scratch
+    "advance_particles",
+    "strain_particles",
+    # all attributes of a frame, one after another
+    "make_frame",
+    "sample_shape",
+}
+WIDER = {
+    # Blender calls it
+    "draw_item",
+    # kernels, whose arrays have no common life time
+    "link_bonds",
+    "gather_sparse",
+    "make_frame",
+}
+
+
+def too_large(source: str) -> list[str]:
+    """What is too large in the source of a module."""
+    lines = source.count("\n")
+    return [f"{lines} lines"] * (lines > MOST_LINES) + list(_functions(ast.parse(source)))
+
+
+def _functions(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            given = node.args
+            names = {argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - {"self", "cls"}
+            if lines > MOST_FUNCTION_LINES and node.name not in LONGER:
+                yield f"{node.name}: {lines} lines"
+            if len(names) > MOST_PARAMETERS and node.name not in WIDER:
+                yield f"{node.name}: {len(names)} parameters"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_nothing_is_too_large(folder: str) -> None:
+    found = {path.relative_to(ROOT).as_posix(): too_large(path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")}
+    assert {path: what for path, what in found.items() if what} == {}
+
+
+def test_what_is_too_large_is_seen() -> None:
+    assert too_large("x = 1\n" * 401) == ["401 lines"]
+    assert too_large("def long():\n" + "    x = 1\n" * 60) == ["long: 61 lines"]
+    wide = ", ".join(f"a{number}" for number in range(10))
+    assert too_large(f"def wide(self, {wide}):\n    pass\n") == ["wide: 10 parameters"]
+    assert too_large(f"def narrow(self, {wide.removesuffix(', a9')}):\n    pass\n") == []
