@@ -24,7 +24,7 @@ from mpm_addon.core.scene.description import Scene
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.finishes import finish_of
 from mpm_addon.storage.presets import material_preset
-from mpm_addon.storage.take import SCENE
+from mpm_addon.storage.take import SCENE, SURFACE
 
 context: Any = bpy.context
 LAMPS = (Lamp("Key", (-2.2, -1.2, 2.4), 230.0, 1.6), Lamp("Rim", (2.0, 2.0, 1.6), 140.0, 1.6))
@@ -60,7 +60,7 @@ def main() -> None:
     if display.is_rendered_as_surface([item]):
         # as a bake in Blender does; the scene does not know that a preset is shown whose texture moves with it
         context.scene.mpm.surface.attributes = "rest_position"
-        derived_processes.make(context.scene, cache=cache)
+        derived_processes.make(context.scene, kind=SURFACE, cache=cache)
     extension.render(folder, frames)
     mpm_addon.unregister()
 

@@ -22,6 +22,7 @@ from mpm_addon.core.particles import Frame, FrameStatistics
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.finishes import finish_of
 from mpm_addon.storage.presets import material_preset, material_preset_names
+from mpm_addon.storage.take import SURFACE
 
 from .displayed import EDGE, SAND, WATER, block, displayed_particles, evaluated, shown, torn_sheet, use
 from .scenes import description, frame_arrays
@@ -199,7 +200,7 @@ def test_a_render_blurs_a_surface_from_files_by_its_velocity(bpy: Any, tmp_path:
         cache = moving_cache(tmp_path / f"{speed:g}", dict.fromkeys(range(1, 5), 1), speed=speed)
         item = particle_objects.result_object(scene, str(cache))
         scene.mpm.surface.quality = "draft"
-        derived_processes.make(scene, cache=str(cache))
+        derived_processes.make(scene, kind=SURFACE, cache=str(cache))
         assert (len(item.data.vertices), len(item.mpm.surface.object.data.polygons) > 0) == (0, True)
         spread[speed] = variance(bpy, tmp_path / f"{speed:g}.png")
     assert streak(spread[0.0], spread[24.0]) == pytest.approx(16.0, abs=1.5)

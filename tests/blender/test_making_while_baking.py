@@ -14,6 +14,7 @@ from mpm_addon.blender.host.file_record import silent
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.scene.settings import Solver
+from mpm_addon.storage.take import SURFACE
 
 from .scenes import description, write_cache
 from .stand_ins import show_at_once, stand_in
@@ -28,8 +29,8 @@ def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: s
     settings = bpy.context.scene.mpm.surface
     settings.quality, settings.while_baking = "draft", True
     assert bpy.ops.mpm.bake() == {"FINISHED"}
-    assert derived_processes.current() is None
-    assert derived_facts.facts_of(bpy.context.scene)[:3] == (2, 2, 0)
+    assert derived_processes.current(SURFACE) is None
+    assert derived_facts.facts_of(bpy.context.scene, SURFACE)[:3] == (2, 2, 0)
     (item,) = particle_objects.result_objects(bpy.context.scene)
     assert item.mpm.surface.object is not None
     settings.attributes = "stres"
@@ -62,11 +63,11 @@ def test_a_surface_that_cannot_be_begun_counts_as_begun(bpy: Any, stand_in: Any,
     session.bake(bpy.context)
     folder = tmp_path / "cache"
     shutil.rmtree(folder)
-    assert not derived_processes.follow(scene, str(folder))
+    assert not derived_processes.follow(scene, str(folder), SURFACE)
     scene.mpm.surface.while_baking = True
-    assert derived_processes.follow(scene, str(folder))
-    assert "contains no cache" in derived_processes.trouble(folder).problem
-    assert derived_processes.current() is None
+    assert derived_processes.follow(scene, str(folder), SURFACE)
+    assert "contains no cache" in derived_processes.trouble(folder, SURFACE).problem
+    assert derived_processes.current(SURFACE) is None
 
 
 def test_a_surface_is_made_where_renders_show_one(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
@@ -81,9 +82,9 @@ def test_a_surface_is_made_where_renders_show_one(bpy: Any, stand_in: Any, tmp_p
 
     def is_begun(cache: str = scene.mpm.cache) -> bool:
         try:
-            return derived_processes.follow(scene, cache)
+            return derived_processes.follow(scene, cache, SURFACE)
         finally:
-            derived_processes.end()
+            derived_processes.end(SURFACE)
 
     assert is_begun()
     with silent():
@@ -108,7 +109,7 @@ def test_a_bake_that_fails_leaves_no_surface_process(bpy: Any, host: str, stand_
     monkeypatch.setattr(derived_processes, "follow", lambda *given: begun.append(kept(*given)) or begun[-1])
     with pytest.raises(MpmError):
         session.bake(bpy.context)
-    assert (begun.count(True), derived_processes.current()) == (1, None)
+    assert (begun.count(True), derived_processes.current(SURFACE)) == (1, None)
 
 
 def test_what_is_made_follows_the_emitters_of_this_bake(bpy: Any, host: str, stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,11 +130,11 @@ def test_what_is_made_follows_the_emitters_of_this_bake(bpy: Any, host: str, sta
 def test_a_bake_neither_waits_for_nor_ends_a_surface_that_the_user_makes(bpy: Any, stand_in: Any) -> None:
     stand_in("good")
     session.bake(bpy.context)
-    made = derived_processes.start(bpy.context.scene)
+    made = derived_processes.start(bpy.context.scene, kind=SURFACE)
     try:
         assert derived_processes.finish(made.folder) == []
         derived_processes.abandon(made.folder)
-        assert derived_processes.current() is made
+        assert derived_processes.current(SURFACE) is made
         assert not made.is_finished
     finally:
-        derived_processes.end()
+        derived_processes.end(SURFACE)

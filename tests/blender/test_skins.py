@@ -17,7 +17,7 @@ from mpm_addon.derived.settings import SkinSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import Origin, derived_path, source_of
 from mpm_addon.storage.skin_file import Skin, SkinPiece, write_skin
-from mpm_addon.storage.take import SKIN
+from mpm_addon.storage.take import SKIN, SURFACE
 
 from .scenes import CORNERS, add_mesh, error_of, write_cache
 from .skin_objects import moved, use, vertices
@@ -168,7 +168,7 @@ def test_facts_and_the_command_have_the_emitters_that_are_displayed_as_meshes(bp
     scene = bpy.context.scene
     write(particles, 1)
     assert derived_facts.facts_of(scene, SKIN)[:3] == (3, 1, 0)
-    assert derived_facts.facts_of(scene)[:3] == (3, 0, 0)
+    assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 0, 0)
     settings = settings_of(scene, SKIN, Path(scene.mpm.cache))
     assert settings == SkinSettings(emitters="first")
     command = worker.derive_command(Path(scene.mpm.cache), settings, kind=SKIN)

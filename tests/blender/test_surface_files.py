@@ -131,7 +131,7 @@ def test_lengths_are_in_the_units_of_the_scene(bpy: Any, particles: Any) -> None
     assert shown(particles).max() == pytest.approx(2.0)
     settings = bpy.context.scene.mpm.surface
     settings.use_voxel_size, settings.voxel_size = True, 0.3
-    assert derived_settings.settings_of(bpy.context.scene).voxel_size == pytest.approx(0.15)
+    assert derived_settings.settings_of(bpy.context.scene, SURFACE).voxel_size == pytest.approx(0.15)
 
 
 def test_a_damaged_surface_says_so_and_the_particles_are_shown(bpy: Any, particles: Any) -> None:
@@ -195,16 +195,16 @@ def test_a_copy_of_the_particles_alone_has_a_surface_of_its_own(bpy: Any, partic
 
 def test_facts_tell_made_from_outdated(bpy: Any, particles: Any) -> None:
     scene = bpy.context.scene
-    assert derived_facts.facts_of(scene) == (3, 0, 0, 0)
+    assert derived_facts.facts_of(scene, SURFACE) == (3, 0, 0, 0)
     write(particles, 1)
     write(particles, 3, settings="others")
-    facts = derived_facts.facts_of(scene)
+    facts = derived_facts.facts_of(scene, SURFACE)
     assert facts[:3] == (3, 1, 1)
     assert facts.size > 0
     scene.mpm.surface.quality = "film"
-    assert derived_facts.facts_of(scene)[:3] == (3, 0, 2)
+    assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 0, 2)
     scene.mpm.cache = str(Path(scene.mpm.cache) / "missing")
-    assert derived_facts.facts_of(scene) == derived_facts.NOTHING
+    assert derived_facts.facts_of(scene, SURFACE) == derived_facts.NOTHING
 
 
 def test_facts_read_a_file_once_and_the_cache_after_a_change(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,23 +213,23 @@ def test_facts_read_a_file_once_and_the_cache_after_a_change(bpy: Any, particles
     monkeypatch.setattr(derived_facts, "open_cache", lambda folder: opened.append(folder) or open_cache(folder))
     monkeypatch.setattr(derived_facts, "read_origin", lambda path, kind: read.append(path.name) or read_origin(path, kind))
     scene = bpy.context.scene
-    assert derived_facts.facts_of(scene) == (3, 0, 0, 0)
+    assert derived_facts.facts_of(scene, SURFACE) == (3, 0, 0, 0)
     assert opened == []
     for number, settings in ((1, ""), (3, "others")):
         write(particles, number, settings=settings)
     for _redraw in range(3):
-        assert derived_facts.facts_of(scene)[:3] == (3, 1, 1)
+        assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 1, 1)
     assert (len(opened), read) == (1, ["frame_000001.mpm", "frame_000003.mpm"])
     scene.mpm.surface.quality = "film"
-    assert derived_facts.facts_of(scene)[:3] == (3, 0, 2)
+    assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 0, 2)
     assert (len(opened), len(read)) == (2, 2)
     time.sleep(0.02)  # a folder's time is only so precise
     write(particles, 2)
-    assert derived_facts.facts_of(scene)[:3] == (3, 0, 3)
+    assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 0, 3)
     assert read[2:] == ["frame_000002.mpm"]
     time.sleep(0.02)
     derived_path(open_cache(particles.mpm.cache), Moment(2), SURFACE).unlink()
-    assert derived_facts.facts_of(scene)[:3] == (3, 0, 2)
+    assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 0, 2)
 
 
 def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
@@ -254,14 +254,14 @@ def test_the_operators_make_and_delete_the_surface_of_every_frame(bpy: Any, part
     scene = bpy.context.scene
     scene.mpm.surface.quality = "draft"
     assert bpy.ops.mpm.surface_make() == {"FINISHED"}
-    assert derived_facts.facts_of(scene)[:3] == (3, 3, 0)
+    assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 3, 0)
     mesh = particles.mpm.surface.object.data
     assert len(mesh.polygons) > 0
     assert len(particles.data.vertices) == 3  # snow has no surface
     assert built == [particles]
-    assert derived_processes.current() is None
+    assert derived_processes.current(SURFACE) is None
     assert bpy.ops.mpm.surface_delete() == {"FINISHED"}
-    assert derived_facts.facts_of(scene)[:3] == (3, 0, 0)
+    assert derived_facts.facts_of(scene, SURFACE)[:3] == (3, 0, 0)
     assert len(particles.data.vertices) == 6
     assert particles.mpm.surface.object is None
 
@@ -270,15 +270,15 @@ def test_what_the_process_says_is_reported(bpy: Any, particles: Any) -> None:
     bpy.context.scene.mpm.surface.attributes = "stres"
     words = error_of(bpy.ops.mpm.surface_make)
     assert 'frame 1 has no attribute "stres" for a surface (did you mean "stress"?)' in words
-    assert derived_processes.trouble(Path(bpy.context.scene.mpm.cache)).problem in words
+    assert derived_processes.trouble(Path(bpy.context.scene.mpm.cache), SURFACE).problem in words
     bpy.context.scene.mpm.cache += "_missing"
     assert "contains no cache" in error_of(bpy.ops.mpm.surface_make)
 
 
 def test_a_running_process_is_followed_and_stopped(bpy: Any, particles: Any) -> None:
-    session = derived_processes.start(bpy.context.scene)
+    session = derived_processes.start(bpy.context.scene, kind=SURFACE)
     with pytest.raises(MpmError, match="A surface is being made"):
-        derived_processes.start(bpy.context.scene)
+        derived_processes.start(bpy.context.scene, kind=SURFACE)
     session.cancel()
     while not session.is_finished:
         session.poll()
@@ -286,7 +286,7 @@ def test_a_running_process_is_followed_and_stopped(bpy: Any, particles: Any) -> 
     with pytest.raises(MpmError, match="cancel"):
         session.raise_outcome()
     assert not derived_path(open_cache(particles.mpm.cache), Moment(1), SURFACE).parent.joinpath("cancel").exists()
-    derived_processes.end()
+    derived_processes.end(SURFACE)
 
 
 @blender

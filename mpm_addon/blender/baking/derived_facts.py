@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...core.errors import MpmError
 from ...storage import open_cache
 from ...storage.derived import Origin, counts_of, derived_folder, read_origin
-from ...storage.take import SKIN, SURFACE, take_folder
+from ...storage.take import SKIN, take_folder
 from ..host.blender_types import BlenderScene
 from ..host.runtime import OfFile, runtime
 from ..settings import paths
@@ -35,7 +35,7 @@ class KnownDerived(OfFile):
     origins: dict[Path, tuple[tuple[int, int], Origin]] = field(default_factory=dict)
 
 
-def facts_of(scene: BlenderScene, kind: str = SURFACE) -> Facts:
+def facts_of(scene: BlenderScene, kind: str) -> Facts:
     """The derived data of a scene's cache. Opens the cache only after something changed, and reads the header of each file once."""
     folder = paths.absolute(paths.cache_path(scene))
     overview = cache_watch.watch(folder).look()

@@ -144,7 +144,7 @@ class _Volume(DerivedKind):
     """A volume is displayed beside any display."""
 
     name, label, help_page, icon = VOLUME, "Volume", "manual/volumes", "OUTLINER_OB_VOLUME"
-    making = "Make a volume of the powder in each cached frame, in the background; frames that already have one are skipped"
+    making = "Make a volume from the loose particles of each cached frame, in the background; frames that already have one are skipped"
     deleting = "Delete the volume of all frames and takes, but keep the particles"
     stopping = "Stop making the volume and keep the finished frames"
     make_label, update_label, delete_label = "Make Volume", "Update Volume", "Delete Volume"

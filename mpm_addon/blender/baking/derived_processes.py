@@ -10,7 +10,7 @@ from ...core.errors import CacheError, Cancelled, MpmError
 from ...core.messages import NOTHING, Action, Message, message_of
 from ...storage import open_cache
 from ...storage.derived import derived_folder, remove_derived
-from ...storage.take import KINDS, SURFACE
+from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
 from ..host.runtime import OfFile, OfSession, runtime
@@ -44,7 +44,7 @@ class DerivedSession:
         size: the expected bytes of the files that were missing at the start; None while unknown.
     """
 
-    def __init__(self, scene: BlenderScene, cache: str, *, kind: str = SURFACE, follows: bool = False) -> None:
+    def __init__(self, scene: BlenderScene, cache: str, *, kind: str, follows: bool = False) -> None:
         """Start the process. Raises MpmError."""
         self.kind, self.folder = kind, paths.absolute(cache)
         self.follows = follows
@@ -132,7 +132,7 @@ class RunningDerived(OfSession):
     by_kind: dict[str, DerivedSession] = field(default_factory=dict)
 
 
-def current(kind: str = SURFACE) -> DerivedSession | None:
+def current(kind: str) -> DerivedSession | None:
     """The running process of this Blender that makes one kind."""
     return runtime.of(RunningDerived).by_kind.get(kind)
 
@@ -148,7 +148,7 @@ def _following() -> list[DerivedSession]:
     return [running for kind in KINDS if (running := current(kind)) is not None and running.follows]
 
 
-def start(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> DerivedSession:
+def start(scene: BlenderScene, *, kind: str, cache: str = "") -> DerivedSession:
     """Start making the derived data of a scene's cache. Raises MpmError if a process is already running or nothing is cached."""
     running = current(kind)
     if running is not None and not running.is_finished:
@@ -156,7 +156,7 @@ def start(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> Deriv
     return _begin(DerivedSession(scene, paths.cache_path(scene, cache=cache), kind=kind))
 
 
-def follow(scene: BlenderScene | None, cache: str, kind: str = SURFACE) -> bool:
+def follow(scene: BlenderScene | None, cache: str, kind: str) -> bool:
     """Start making the derived data of a running bake, if its scene shows it and no other of this kind is being made.
 
     In the interface, a timer polls the process, even after the bake has ended; otherwise `finish` waits for it. The panel shows errors.
@@ -215,7 +215,7 @@ def abandon(folder: Path) -> None:
         end(running.kind)
 
 
-def make(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "", on_event: Callable[[Event], None] | None = None) -> None:
+def make(scene: BlenderScene, *, kind: str, cache: str = "", on_event: Callable[[Event], None] | None = None) -> None:
     """Make the derived data of a scene's cache and wait. Raises Cancelled or MpmError."""
     session = start(scene, kind=kind, cache=cache)
     try:
@@ -224,13 +224,13 @@ def make(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "", on_event:
         end(kind)
 
 
-def cancel(kind: str = SURFACE) -> None:
+def cancel(kind: str) -> None:
     """Ask the running process of a kind, if any, to stop."""
     if (running := current(kind)) is not None:
         running.cancel()
 
 
-def end(kind: str = SURFACE) -> None:
+def end(kind: str) -> None:
     """Stop and discard the running process of a kind, if any."""
     ended = runtime.of(RunningDerived).by_kind.pop(kind, None)
     if ended is not None:
@@ -245,12 +245,12 @@ def end_all() -> None:
         end(kind)
 
 
-def trouble(folder: Path, kind: str = SURFACE) -> Message:
+def trouble(folder: Path, kind: str) -> Message:
     """What went wrong with the last derived data of a cache; "" if nothing."""
     return runtime.of(DerivedTroubles).by_folder.get((kind, folder), NOTHING)
 
 
-def delete(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> int:
+def delete(scene: BlenderScene, *, kind: str, cache: str = "") -> int:
     """Delete the derived data of a scene's cache and the objects that show it; returns how many files. Raises CacheError."""
     running, folder = current(kind), paths.absolute(paths.cache_path(scene, cache=cache))
     if running is not None and running.folder == folder and not running.is_finished:
@@ -263,7 +263,7 @@ def delete(scene: BlenderScene, *, kind: str = SURFACE, cache: str = "") -> int:
     return count
 
 
-def show_in(scene: BlenderScene, folder: Path, *, kind: str = SURFACE, frame: int | None = None) -> None:
+def show_in(scene: BlenderScene, folder: Path, *, kind: str, frame: int | None = None) -> None:
     """Update the objects that show the derived data of a cache, and add missing ones that show surfaces or volumes.
 
     Args:

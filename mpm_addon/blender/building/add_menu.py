@@ -159,7 +159,7 @@ class MPM_OT_add(Operation, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     kind: EnumProperty(
-        name="Kind",
+        name="Type",
         description="Object to add at the 3D cursor",
         items=enum_items(KINDS),
         default="water",

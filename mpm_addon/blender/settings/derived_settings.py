@@ -61,9 +61,9 @@ _SHOWN_SURFACE = property_group(
 _SHOWN_VOLUME = property_group(
     "MPM_PG_shown_volume",
     {
-        "object": PointerProperty(type=bpy.types.Object, name="Object", description="Volume object with the powder of these particles"),
+        "object": PointerProperty(type=bpy.types.Object, name="Object", description="Volume object with the loose particles"),
         "is_shown": toggle(
-            "Show Volume", "Show the powder of these particles as fog at frames that have a volume", default=True, update=playback_changed
+            "Show Volume", "Show the volume of these particles at frames that have one", default=True, update=playback_changed
         ),
     },
     description="How an object shows the volume of its particles.",
@@ -90,7 +90,7 @@ OF_OBJECT: Mapping[str, Any] = {
 }
 
 
-def settings_of(scene: BlenderScene, kind: str = SURFACE, folder: Path | None = None) -> SurfaceSettings | SkinSettings | VolumeSettings:
+def settings_of(scene: BlenderScene, kind: str, folder: Path | None = None) -> SurfaceSettings | SkinSettings | VolumeSettings:
     """How the derived data of a scene is made. Raises MpmError if a value is out of range, or no emitter is displayed as a mesh.
 
     Args:

@@ -113,7 +113,7 @@ PART_GROUP = property_group(
         "viewport": _mode("Viewport", "Display of these particles in the viewport", _VIEWPORT),
         "render": _mode("Render", "Display of these particles in renders", _RENDER),
         "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
-        "follows": toggle("Own Mesh", "Whether Automatic shows the emitter's own mesh"),
+        "follows": toggle("Own Mesh", "Show the emitter's own mesh where Automatic chooses"),
         "skin": PointerProperty(type=bpy.types.Object, name="Skin", description="Copy of the emitter's mesh that follows these particles"),
     },
     description="How the particles of one emitter are shown.",
@@ -125,7 +125,7 @@ DISPLAY_GROUP = property_group(
         "parts": CollectionProperty(type=PART_GROUP, name="Emitters", description="Display of each emitter's particles"),
         "color_by": EnumProperty(
             name="Color by",
-            description="What the particle colors show",
+            description="Quantity that the particle colors show",
             items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
             default=MATERIALS,
             options=STILL,

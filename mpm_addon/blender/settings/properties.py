@@ -94,7 +94,7 @@ MATERIAL_GROUP = property_group(
     {
         "source": EnumProperty(
             name="Material",
-            description="Where the material's values come from",
+            description="Source of the material's values",
             items=enum_items(
                 {
                     "preset": ("Preset", "A named material with tested values"),

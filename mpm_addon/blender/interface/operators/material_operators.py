@@ -84,7 +84,7 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     name: StringProperty(name="Name", description="Name of the preset", maxlen=LONGEST_LABEL, options={"SKIP_SAVE"})
-    note: StringProperty(name="Description", description="What the preset is for (optional)", maxlen=LONGEST_TEXT, options={"SKIP_SAVE"})
+    note: StringProperty(name="Description", description="Description of the preset (optional)", maxlen=LONGEST_TEXT, options={"SKIP_SAVE"})
     replace: BoolProperty(name="Replace", description="Replace the user preset with this name", options={"SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
