@@ -268,7 +268,7 @@ SCENE_GROUP = property_group(
         ),
         "use_render_modifiers": BoolProperty(
             name="Render Modifiers",
-            description="Bake objects as they are rendered: use render settings for modifiers, subdivision levels and resolutions",
+            description="Bake what renders show: use render settings for modifiers, subdivision levels and resolutions",
             default=True,
             options=STILL,
         ),
