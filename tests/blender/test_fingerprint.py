@@ -62,8 +62,9 @@ def another(bpy: Any, setting: Setting, value: Any) -> Any:
     if setting.kind == "EnumProperty":
         return next(item[0] for item in keywords["items"] if item[0] != value)
     if setting.kind == "PointerProperty":
-        made = {bpy.types.Object: bpy.data.objects, bpy.types.Collection: bpy.data.collections, bpy.types.Material: bpy.data.materials}
-        return bpy.data.objects["Box"] if keywords["type"] is bpy.types.Object else made[keywords["type"]].new("Another")
+        types, data = bpy.types, bpy.data
+        made = {types.Collection: data.collections, types.Material: data.materials, types.Mesh: data.meshes}
+        return data.objects["Box"] if keywords["type"] is types.Object else made[keywords["type"]].new("Another")
     if setting.kind == "FloatVectorProperty":
         return (_other_number(keywords, value[0]), *value[1:])
     return _other_number(keywords, value)
