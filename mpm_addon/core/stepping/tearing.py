@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..bonds import WHOLE, Bonds, neighbors
 from ..scene.description import Scene
-from ..transfer.bond_passes import link_bonds, loosen_particles, measure_bonds
+from ..transfer.bond_passes import BondTable, Places, link_bonds, loosen_particles, measure_bonds
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
 from ..transfer.rest_passes import PLACE
@@ -177,17 +177,16 @@ class Links:
         live = np.flatnonzero(ids >= 0)
         slots = np.full(max(int(ids.max(initial=-1)), int(bonds.pairs.max(initial=-1))) + 1, -1)
         slots[ids[live]] = live
-        self._ends, self._steps, self._longest = np.zeros((count, 2), np.int32), np.zeros((count, 3), np.int8), np.ones(count, np.float32)
+        self._table = BondTable(np.zeros((count, 2), np.int32), np.zeros((count, 3), np.int8), np.ones(count, np.float32))
         self._is_over = np.zeros(count, np.bool_)
         coordinates = np.ascontiguousarray(store.layout.coordinates, np.int64)
-        results = self._ends, self._steps, self._longest
-        link_bonds(bonds.pairs, bonds.is_whole, slots, _runs_of(store), coordinates, stretches, lengths, *results)
+        link_bonds(bonds.pairs, bonds.is_whole, Places(slots, _runs_of(store)), coordinates, stretches, lengths, self._table)
 
     def too_long(self, stretches: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
         """The bonds that are too long, which are not watched any more, and the greatest length of others over the longest."""
-        measure_bonds(self._store.table, self._row, self._ends, self._steps, self._longest, self._is_over, stretches)
+        measure_bonds(self._store.table, self._row, self._table, self._is_over, stretches)
         found = np.flatnonzero(self._is_over)
-        self._ends[found, 0] = -1
+        self._table.ends[found, 0] = -1
         return found, float(stretches.max())
 
 

@@ -1,6 +1,10 @@
 """Passes over bonds between particles (see `core.bonds`), and over particles that have lost one."""
 
 import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..arithmetic.linalg import principal_values, recomposed
 from ..compilation.kernel import kernel
@@ -10,23 +14,46 @@ from .blocks import BLOCK
 from .rows import DEFORMATION
 
 
+class Places(NamedTuple):
+    """Where particles are in the table.
+
+    Attributes:
+        slots: (ids,) of the particles, -1 for those that are gone.
+        runs: (slots,) the run of each.
+    """
+
+    slots: NDArray[np.int64]
+    runs: NDArray[np.int64]
+
+
+class BondTable(NamedTuple):
+    """Bonds in the table.
+
+    Attributes:
+        ends: (m, 2) the slots; -1 for bonds that are not watched.
+        steps: (m, 3) from the block of the first to that of the second [blocks].
+        longest: (m,) lengths at which they part [cells].
+    """
+
+    ends: NDArray[np.int32]
+    steps: NDArray[np.int8]
+    longest: NDArray[np.float32]
+
+
 @parallel_kernel
-def link_bonds(tickets, pairs, is_whole, slots, runs, coordinates, factors, lengths, ends, steps, longest):
+def link_bonds(tickets, pairs, is_whole, places, coordinates, factors, lengths, links):
     """Find the bonds in the table after a sort.
 
     Args:
         pairs: (m, 2) ids.
         is_whole: (m,) bonds that have not parted.
-        slots: (ids,) of the particles, -1 for those that are gone.
-        runs: (slots,) the run of each.
+        places: where the particles are, see `Places`.
         coordinates: (blocks, 3).
         factors: (instances,) the longest bonds over their length at rest.
         lengths: (m,) at rest [cells].
-        ends: (m, 2) result: the slots; -1 for bonds that are not watched.
-        steps: (m, 3) result: from the block of the first to that of the second [blocks].
-        longest: (m,) result: lengths at which they part [cells].
+        links: result, see `BondTable`.
     """
-    instance_count = factors.size
+    (slots, runs), (ends, steps, longest), instance_count = places, links, factors.size
     for bond in shared(tickets[0], pairs.shape[0], 1024):
         start, end = slots[pairs[bond, 0]], slots[pairs[bond, 1]]
         ends[bond, 0] = -1
@@ -39,16 +66,17 @@ def link_bonds(tickets, pairs, is_whole, slots, runs, coordinates, factors, leng
 
 
 @parallel_kernel
-def measure_bonds(tickets, table, row, ends, steps, longest, is_over, stretches):
+def measure_bonds(tickets, table, row, links, is_over, stretches):
     """Find the bonds that are too long.
 
     Args:
         table: (rows, slots).
         row: the first of the three rows of positions relative to blocks [cells].
-        ends, steps, longest: see `link_bonds`.
+        links: see `BondTable`.
         is_over: (m,) result: the bonds that are longer than that.
         stretches: (pieces,) result: the greatest length of others, over the longest.
     """
+    ends, steps, longest = links
     count, pieces = ends.shape[0], stretches.size
     for piece in shared(tickets[0], pieces, 1):
         greatest = 0.0
