@@ -45,6 +45,7 @@ def parts() -> dict[str, Part]:
         "floating": Part("Rigid bodies: floating", rows.afloat, ("floating",)),
         "afloat": Part("Floating for long, and jelly in water", rows.long_afloat),
         "bodies": Part("Bodies: jelly on jelly", rows.touching, ("bodies",)),
+        "slopes": Part("Slopes: solids slide, stand and touch", rows.standing),
         "rubber": Part("Rubber: stretched far", rows.rubber_band, ("rubber",)),
         "rebound": Part("Rebounds", rows.rebounds),
         "slosh": Part("Water: sloshing", rows.sloshing),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tests.everyday.cases import bodies, breaking, floating, holding, overflow, pressure, rigid, rubber, volume
+from tests.everyday.cases import bodies, breaking, finite_elements, floating, holding, overflow, pressure, rigid, rubber, slopes, volume
 from tests.everyday.cases.setting import OFFSETS
 from tests.verification.cases import (
     bar,
@@ -212,6 +212,29 @@ def touching() -> Iterator[Row]:
     kept = tuple(bodies.collision(**given) for given in COLLISIONS.values())
     what = f"Two jellies collide ({', '.join(COLLISIONS)}): energy kept"
     yield Row(what, "the first", f"{kept[0]:.2f}", "0.05", kept, near(kept[0], 0.05), "{:.2f}")
+
+
+def standing() -> Iterator[Row]:
+    for angle, friction in ((20.0, 0.2), (35.0, 0.5), (50.0, 0.5)):
+        expected = slopes.coulomb(angle, friction)
+        found = at_offsets(lambda offset: slopes.slide(angle, friction, offset=offset).acceleration)  # noqa: B023 - used here
+        what = f"Flat jelly on {angle:g}°, friction {friction:g}: acceleration [m/s²]"
+        yield Row(what, "Coulomb", f"{expected:.2f}", "2%", found, near(expected, 0.02 * expected), "{:.2f}")
+    for angle, friction in ((20.0, 0.5), (35.0, 1.0)):
+        creep = at_offsets(lambda offset: 1e3 * slopes.slide(angle, friction, offset=offset, seconds=2.0).creep)  # noqa: B023 - used here
+        yield Row(f"The same on {angle:g}°, friction {friction:g}: creep [mm/s]", "it stands", "0", "1", creep, near(0.0, 1.0), "{:.1f}")
+    creep = at_offsets(lambda offset: 1e3 * slopes.jelly_slope(20.0, 0.5, offset=offset).creep)
+    yield Row("On a pinned jelly slope of 20°, friction 0.5: creep [mm/s]", "it stands", "0", "1", creep, near(0.0, 1.0), "{:.1f}")
+    size = (slopes.CUBE[0] * slopes.SPACING, slopes.CUBE[2] * slopes.SPACING)
+    speed = finite_elements.slid(35.0, 0.5, size=size, law=slopes.JELLY, seconds=0.8)
+    found = at_offsets(lambda offset: slopes.slide(35.0, 0.5, size=slopes.CUBE, offset=offset, seconds=0.8).speed[-1])
+    what = "Cube of jelly that tips over on 35°, friction 0.5, .8 s: speed [m/s]"
+    yield Row(what, "finite elements", f"{speed:.2f}", "10%", found, near(speed, 0.1 * speed), "{:.2f}")
+    for law in ("jelly", "snow"):
+        gaps = at_offsets(lambda offset: slopes.landed(law, offset=offset))  # noqa: B023 - used here
+        yield Row(f"Block of {law} that has fallen on a floor: gap [cells]", "it touches", "0", "0.25", gaps, near(0.0, 0.25), "{:.2f}")
+    gaps = at_offsets(lambda offset: slopes.landed(offset=offset, lift=True))
+    yield Row("Jelly on a box that has thrown it up: gap [cells]", "it touches", "0", "0.25", gaps, near(0.0, 0.25), "{:.2f}")
 
 
 # what is changed from one collision to the next

@@ -59,12 +59,14 @@ class Meetings(NamedTuple):
         first: (places + 1,) the first row of each place.
         blocks: (rows,) the node blocks of a place, in order of their fields; their fields: (rows,).
         neighbors: (node blocks, 27 or 9) the node blocks of the same field around each, -1 for none.
+        held: (node blocks,) a bit for each node that pinned particles hold.
     """
 
     first: Ints
     blocks: Ints
     fields: Ints
     neighbors: Ints
+    held: Ints
 
 
 class Room(NamedTuple):
@@ -155,12 +157,20 @@ class BodyContact:
             if most > self._room.fulls.shape[1]:
                 self._room = room_for(most, self._dimension)
 
-    def meet(self, store: ParticleStore, laws: Sequence[Law], dt: float) -> None:
-        """Exchange the impulses of a substep of dt [s]; `laws`: of the store's material instances."""
+    def meet(self, store: ParticleStore, laws: Sequence[Law], held: Ints, dt: float) -> None:
+        """Exchange the impulses of a substep of dt [s].
+
+        Args:
+            store: the particles.
+            laws: of the store's material instances.
+            held: (node blocks,) a bit for each node that does not give way, because pinned particles hold it.
+            dt: [s].
+        """
         if self._meetings is not None:
             if self._laws != laws:
                 self._laws, self._surfaces = list(laws), surfaces_of(laws, store, self._spacing**self._dimension)
-            meet_bodies(store.nodes, store.node_rows, self._meetings, self._surfaces, self._room, self._spacing, self._width, dt)
+            meetings = self._meetings._replace(held=held)
+            meet_bodies(store.nodes, store.node_rows, meetings, self._surfaces, self._room, self._spacing, self._width, dt)
 
 
 def meetings_of(layout: Layout) -> Meetings:
@@ -170,7 +180,7 @@ def meetings_of(layout: Layout) -> Meetings:
     is_shared = np.bincount(origins)[origins] > 1
     blocks, places = order[is_shared], origins[is_shared]
     first = np.append(np.flatnonzero(np.diff(places, prepend=-1)), len(places))
-    return Meetings(first, blocks, layout.node_fields[blocks], layout.node_neighbors(blocks))
+    return Meetings(first, blocks, layout.node_fields[blocks], layout.node_neighbors(blocks), np.zeros(layout.node_count, np.int64))
 
 
 def room_for(bodies: int, dimension: int) -> Room:
@@ -260,13 +270,22 @@ def is_parting(nodes, pair, at, normal):
 
 
 @kernel
-def exchange_impulses(nodes, pair, contact, spacing, dt):
+def mobility(nodes, held, block, node):
+    """The change of velocity that an impulse causes at a node of a block [1/kg]: 0 where pinned particles hold it."""
+    return 0.0 if held[block] >> node & 1 else 1.0 / nodes[block, NODE * node + 3]
+
+
+@kernel
+def exchange_impulses(nodes, held, pair, contact, spacing, dt):
     """Change the velocities of two bodies at a node to those that their contact allows; contact: a row of `find_contacts`."""
-    at, block, its = NODE * int(contact[2]), pair.block, pair.its
+    node, block, its = int(contact[2]), pair.block, pair.its
+    at = NODE * node
     nx, ny, nz, gap = contact[3], contact[4], contact[5], contact[6]
     area = contact[7] * (spacing * spacing if nodes.shape[1] > NODE * BLOCK * BLOCK else spacing)
-    mass, its_mass = 1.0 * nodes[block, at + 3], 1.0 * nodes[its, at + 3]
-    reduced = mass * its_mass / (mass + its_mass)
+    ease, its_ease = mobility(nodes, held, block, node), mobility(nodes, held, its, node)
+    if ease + its_ease == 0.0:
+        return
+    reduced = 1.0 / (ease + its_ease)
     u, v, w = nodes[its, at] - nodes[block, at], nodes[its, at + 1] - nodes[block, at + 1], nodes[its, at + 2] - nodes[block, at + 2]
     parting = u * nx + v * ny + w * nz
     u, v, w = u - parting * nx, v - parting * ny, w - parting * nz
@@ -282,12 +301,12 @@ def exchange_impulses(nodes, pair, contact, spacing, dt):
     most = pair.friction * max(pressing + hold, 0.0)
     rub = min(1.0, most / (reduced * sliding)) * reduced if sliding > 0.0 else 0.0
     px, py, pz = rub * u - pressing * nx, rub * v - pressing * ny, rub * w - pressing * nz
-    nodes[block, at] += px / mass
-    nodes[block, at + 1] += py / mass
-    nodes[block, at + 2] += pz / mass
-    nodes[its, at] -= px / its_mass
-    nodes[its, at + 1] -= py / its_mass
-    nodes[its, at + 2] -= pz / its_mass
+    nodes[block, at] += ease * px
+    nodes[block, at + 1] += ease * py
+    nodes[block, at + 2] += ease * pz
+    nodes[its, at] -= its_ease * px
+    nodes[its, at + 1] -= its_ease * py
+    nodes[its, at + 2] -= its_ease * pz
 
 
 @kernel
@@ -361,4 +380,4 @@ def meet_bodies(tickets, nodes, node_rows, meetings, surfaces, room, spacing, wi
                     one, other = int(contacts[number, 0]), int(contacts[number, 1])
                     if one != pair.one or other != pair.other:
                         pair = pair_of(meetings, begin, end, surfaces, one, other)
-                    exchange_impulses(nodes, pair, contacts[number], spacing, dt)
+                    exchange_impulses(nodes, meetings.held, pair, contacts[number], spacing, dt)

@@ -22,6 +22,8 @@ STICKY, SLIP, SEPARATE = 0, 1, 2
 SWEEPS = 2
 # upper bound on the share of a node with hardly any mass [1/kg], so that it fits into float32
 LARGEST_SHARE = 1e30
+# Solids touch if there is at least this share of the mass above at a foot. Where a flat body ends at the surface, it is half.
+TOUCHING = 0.44
 
 
 @generic
@@ -49,20 +51,46 @@ def apply_impulse(nodes, feet, foot, impulse):
 
 
 @kernel
-def has_material_above(nodes, feet, foot):
-    """Whether a node outside, around the point one cell above a foot, has mass."""
-    for n in range(feet.above_counts[foot]):  # noqa: SIM110 - numba knows no `any`
-        if nodes[NODE * feet.above[foot, n] + 3] > 0.0:
-            return True
-    return False
+def material_above(nodes, feet, foot):
+    """Among the nodes outside, around the point one cell above a foot: the greatest mass [kg] and normal speed [m/s]."""
+    p, most, fastest = 4 * foot, 0.0, 0.0
+    for n in range(feet.above_counts[foot]):
+        at = NODE * feet.above[foot, n]
+        if nodes[at + 3] == 0.0:
+            continue
+        speed = 0.0
+        for axis in range(3):
+            speed += (nodes[at + axis] - feet.velocities[p + axis]) * feet.normals[p + axis]
+        most, fastest = max(most, nodes[at + 3]), max(fastest, abs(speed))
+    return most, fastest
 
 
 @kernel
-def find_active_feet(nodes, feet, run, filled_mass):
+def settling_speed(feet, foot, velocity, fullness, speed_above, fastest):
+    """The speed with which a solid may sink toward the surface, because it does not touch yet [m/s].
+
+    In an impact, sinking would take energy, so it waits until what is above hardly moves.
+
+    Args:
+        velocity: of the material at the foot, relative to the collider [m/s], a tuple (x, y, z).
+        fullness: mass at the foot over that above it.
+        speed_above: normal speed of the material above [m/s].
+        fastest: where there is next to no mass at the foot [m/s].
+    """
+    if feet.is_fluid[foot] or fullness >= TOUCHING or speed_above >= 2.0 * fastest:
+        return 0.0
+    u, v, w = velocity
+    inward = -(u * feet.normals[4 * foot] + v * feet.normals[4 * foot + 1] + w * feet.normals[4 * foot + 2])
+    return min(max(inward, 0.0), min(fastest, 2.0 * fastest - speed_above) * (1.0 - fullness / TOUCHING))
+
+
+@kernel
+def find_active_feet(nodes, feet, run, filled_mass, settling):
     """Find the feet with material, and the nodes with mass around each.
 
     Args:
         filled_mass: the least effective mass of a node inside [kg].
+        settling: the greatest speed with which solids above the surface sink onto it [m/s].
     """
     end = feet.first[run]
     for foot in range(feet.first[run], feet.first[run + 1]):
@@ -71,7 +99,8 @@ def find_active_feet(nodes, feet, run, filled_mass):
             continue
         p = 4 * foot
         feet.counted[feet.rows[foot]] = 1.0 * nodes[at + 3]
-        if not has_material_above(nodes, feet, foot):
+        above, speed_above = material_above(nodes, feet, foot)
+        if above == 0.0:
             feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
             # without material above, that at the node came through the wall from the other side
             outward = 0.0
@@ -80,13 +109,18 @@ def find_active_feet(nodes, feet, run, filled_mass):
             for axis in range(3):
                 nodes[at + axis] -= outward * feet.normals[p + axis]
             continue
-        total = 0.0
+        total, mass, u, v, w = 0.0, 0.0, 0.0, 0.0, 0.0
         for n in range(feet.counts[foot]):
-            weight = feet.linear[foot, n] if nodes[NODE * feet.corners[foot, n] + 3] > 0.0 else 0.0
+            corner = NODE * feet.corners[foot, n]
+            weight = feet.linear[foot, n] if nodes[corner + 3] > 0.0 else 0.0
             feet.weights[foot, n] = weight
-            total += weight
+            total, mass = total + weight, mass + weight * nodes[corner + 3]
+            u, v, w = u + weight * nodes[corner], v + weight * nodes[corner + 1], w + weight * nodes[corner + 2]
+        u, v, w = u - total * feet.velocities[p], v - total * feet.velocities[p + 1], w - total * feet.velocities[p + 2]
+        speed = settling_speed(feet, foot, (u, v, w), mass / above, speed_above, settling)
+        feet.settling[foot] = speed
         for axis in range(3):
-            feet.offsets[p + axis] = -total * feet.velocities[p + axis]
+            feet.offsets[p + axis] = total * (speed * feet.normals[p + axis] - feet.velocities[p + axis])
         feet.active[end] = foot
         end += 1
     feet.active_end[run] = end
@@ -141,7 +175,10 @@ def find_excess(nodes, feet, run, surface, filled_mass):
         p, at = 4 * foot, NODE * feet.nodes[foot]
         velocity = velocity_at_foot(nodes, feet, foot)
         part = part_of_node(nodes, feet, foot)
-        u, v, w = nodes[at] - feet.velocities[p], nodes[at + 1] - feet.velocities[p + 1], nodes[at + 2] - feet.velocities[p + 2]
+        speed = feet.settling[foot]
+        u = nodes[at] - feet.velocities[p] + speed * feet.normals[p]
+        v = nodes[at + 1] - feet.velocities[p + 1] + speed * feet.normals[p + 1]
+        w = nodes[at + 2] - feet.velocities[p + 2] + speed * feet.normals[p + 2]
         foot_velocity = 1.0 * element(velocity, 0), 1.0 * element(velocity, 1), 1.0 * element(velocity, 2)
         normal = 1.0 * feet.normals[p], 1.0 * feet.normals[p + 1], 1.0 * feet.normals[p + 2]
         u, v, w = excess_velocity((1.0 * u, 1.0 * v, 1.0 * w), foot_velocity, normal, part, surface)

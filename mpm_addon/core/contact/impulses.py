@@ -26,7 +26,7 @@ LOOPS_PER_LEVEL = 6
 
 
 @parallel_kernel(loops=lambda *arguments: LOOPS_PER_LEVEL * arguments[3].levels.size)
-def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, frictions, filled_mass):
+def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, frictions, filled_mass, settling):
     """Apply colliders to the deep nodes, find the feet with material, and apply estimated normal impulses at these.
 
     Args:
@@ -37,6 +37,7 @@ def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, friction
         surfaces: (colliders,) STICKY, SLIP or SEPARATE.
         frictions: (colliders, 2) Coulomb coefficients, on solids and on fluids.
         filled_mass: the least effective mass of a node inside [kg].
+        settling: the greatest speed with which solids above a surface sink onto it [m/s].
 
     Returns:
         Whether a foot has material.
@@ -49,7 +50,7 @@ def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, friction
                 owner = run % count
                 if levels[owner] == level:
                     collide_deep_nodes(nodes, deep, run, surfaces[owner], frictions[owner], filled_mass, feet.counted)
-                    find_active_feet(nodes, feet, run, filled_mass)
+                    find_active_feet(nodes, feet, run, filled_mass, settling)
         wait_for(tickets[loop])
         for piece in shared(tickets[loop + 1], pieces, 1):
             for run in range(cuts[piece] * count, cuts[piece + 1] * count):

@@ -3,6 +3,7 @@
 Each kernel handles all colliders of a group in one call: with a call per collider, small scenes would spend most of a substep on calls.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -28,6 +29,9 @@ from .union import join_solids
 
 # material is expelled this many times faster than needed to leave in time
 EXPULSION_HASTE = 2.0
+# A solid above a surface sinks onto it at this share of the speed of free fall from the height of a cell, at most. Contact begins before
+# it touches: it lands too high, by up to three quarters of a cell. It bears its whole weight meanwhile, so friction does not change.
+SETTLING = 0.2
 # the nodes around a point of a surface are nearer to it than this: the diagonal of a cell [cells]
 FOOT_REACH = 1.75
 
@@ -73,6 +77,7 @@ class ObstacleGroup:
         # a rigid body floats by the pressure on its surface; the motion of other colliders does not depend on it
         is_exact = any(obstacle.collider.dynamic for obstacle in obstacles)
         self.footing = Footing(len(obstacles), self._dimension, is_exact=is_exact, is_moving=self.is_moving)
+        self._settling = 0.0
         self._filled = nothing
         self._shares = np.zeros(0, np.float32)
         self._sides: Sides | None = None
@@ -193,9 +198,13 @@ class ObstacleGroup:
         self._shares = shares.reshape(-1)[found]
         self._filled = numbered(self._level_sets, found, shape[1])
 
+    def take_gravity(self, gravity: Floats) -> None:
+        """Set the acceleration [m/s^2], shape (3,), with which solids settle on the colliders."""
+        self._settling = SETTLING * math.sqrt(float(np.linalg.norm(gravity)) * self._spacing)
+
     def apply_initial_impulses(self, store: ParticleStore) -> None:
         """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
-        self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions, self._filling)
+        self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions, self._filling, self._settling)
 
     def apply_contact_impulses(self, store: ParticleStore) -> None:
         """Correct the velocities of the material at the surfaces of the colliders."""

@@ -83,7 +83,8 @@ class Feet(NamedTuple):
         velocities: of the collider [m/s], shape (4 n,).
         weights: * weights of the corners with mass, shape (n, c).
         shares: * these over the effective masses [1/kg], shape (n, c).
-        offsets: * minus the collider's velocity times the sum of the weights [m/s], shape (4 n,).
+        settling: * the speed with which the material may sink toward the surface [m/s], shape (n,).
+        offsets: * minus the velocity that the surface allows times the sum of the weights [m/s], shape (4 n,).
         ease: * the impulse per change of the velocity, an effective mass [kg], shape (n,); 0 without mass.
         pressing: * the part of its momentum toward the collider that the node has shared [kg m/s], shape (n,).
         normal_impulses, friction_impulses: * [kg m/s], shapes (n,) and (4 n,).
@@ -109,6 +110,7 @@ class Feet(NamedTuple):
     velocities: NDArray[np.floating]
     weights: NDArray[np.floating]
     shares: NDArray[np.floating]
+    settling: NDArray[np.float64]
     offsets: NDArray[np.floating]
     ease: NDArray[np.float64]
     pressing: NDArray[np.float64]
@@ -137,7 +139,7 @@ def allocate_feet(
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
         **{name: np.zeros(vectors, dtype) for name in ("places", "normals", "velocities", "offsets", "friction_impulses")},
-        **{name: np.zeros(places) for name in ("ease", "pressing", "normal_impulses")},
+        **{name: np.zeros(places) for name in ("settling", "ease", "pressing", "normal_impulses")},
     }
     return Feet(**arrays)
 

@@ -260,15 +260,16 @@ def scatter_pinned(tickets, table, pinned, springs, first, spacing, is_cubic, is
 
 @kernel
 def fix_node(node, at, u, v, w, mass):
-    """Move a node with the fixed particles: fully if they make up half of its mass or more, else in proportion."""
+    """Move a node with the fixed particles: fully if they make up half of its mass or more, else in proportion; returns the share."""
     share = min(1.0, 2.0 * mass / node[at + 3])
     node[at] += share * (u / mass - node[at])
     node[at + 1] += share * (v / mass - node[at + 1])
     node[at + 2] += share * (w / mass - node[at + 2])
+    return share
 
 
 @parallel_kernel
-def fix_nodes(tickets, nodes, near, node_arenas, node_fields, group_of_block, arenas):
+def fix_nodes(tickets, nodes, near, node_arenas, node_fields, group_of_block, arenas, held):
     """Move nodes with fixed particles.
 
     Args:
@@ -278,11 +279,13 @@ def fix_nodes(tickets, nodes, near, node_arenas, node_fields, group_of_block, ar
         node_fields: (node blocks,) the velocity field of each.
         group_of_block: (blocks, fields) group of each particle block and velocity field, -1 without pinned particles.
         arenas: see `scatter_pinned`.
+        held: (node blocks,) result for near blocks: a bit for each node that moves with fixed particles alone.
     """
     is_plane = node_arenas.shape[1] == 9
     block_nodes = nodes.shape[1] // NODE
     for index in shared(tickets[0], near.size, 8):
         node, field = nodes[near[index]], node_fields[near[index]]
+        bits = 0
         for place in range(block_nodes):
             if node[NODE * place + 3] == 0.0:
                 continue
@@ -301,5 +304,6 @@ def fix_nodes(tickets, nodes, near, node_arenas, node_fields, group_of_block, ar
                     continue
                 at = NODE * (ax * ARENA + az if is_plane else (ax * ARENA + ay) * ARENA + az)
                 u, v, w, mass = u + arenas[row, at], v + arenas[row, at + 1], w + arenas[row, at + 2], mass + arenas[row, at + 3]
-            if mass > 0.0:
-                fix_node(node, NODE * place, u, v, w, mass)
+            if mass > 0.0 and fix_node(node, NODE * place, u, v, w, mass) == 1.0:
+                bits |= 1 << place
+        held[near[index]] = bits

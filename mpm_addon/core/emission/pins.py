@@ -35,12 +35,14 @@ class PinnedGroups(NamedTuple):
         group_of_block: (blocks, fields) number of the group, or -1.
         near: the node blocks that the groups reach.
         arenas: (groups, numbers of an arena).
+        held: (node blocks,) the nodes that `Pins.fix_nodes` fixed, a bit for each.
     """
 
     first: Ints
     group_of_block: Ints
     near: Ints
     arenas: Floats
+    held: Ints
 
 
 class Pins:
@@ -141,7 +143,13 @@ class Pins:
         """Move the nodes around fixed particles with them."""
         groups, layout = self._groups, store.layout
         if groups is not None and len(self._pinned.slots):
-            fix_nodes(store.nodes, groups.near, layout.node_arenas, layout.node_fields, groups.group_of_block, groups.arenas)
+            shared = layout.node_arenas, layout.node_fields, groups.group_of_block, groups.arenas
+            fix_nodes(store.nodes, groups.near, *shared, groups.held)
+
+    def held_nodes(self, store: ParticleStore) -> Ints:
+        """The nodes that the last `fix_nodes` fixed, (node blocks,): a bit for each; bodies that meet these cannot move them."""
+        groups = self._groups
+        return np.zeros(store.layout.node_count, np.int64) if groups is None or len(self._pinned.slots) == 0 else groups.held
 
     def fix(self, store: ParticleStore, dt: float) -> None:
         """Move fixed particles to their targets after the substep."""
@@ -168,7 +176,8 @@ def _grouped(store: ParticleStore, run: Ints) -> PinnedGroups:
     around = (each[group_of_block[:, field] >= 0] for field, each in enumerate(layout.field_neighbors))
     near = np.unique(np.concatenate([each.reshape(-1) for each in around]))
     arenas = np.empty((len(groups), NODE * ARENA**store.dimension))
-    return PinnedGroups(np.append(first, len(block)), group_of_block, near[near < layout.node_count], arenas)
+    held = np.zeros(layout.node_count, np.int64)
+    return PinnedGroups(np.append(first, len(block)), group_of_block, near[near < layout.node_count], arenas, held)
 
 
 def _pinned_particles(places: PinnedPlaces, slots: Ints, blocks: Ints) -> PinnedParticles:

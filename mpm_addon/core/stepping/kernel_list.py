@@ -84,7 +84,7 @@ KERNELS = {
         "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
         "contact.deep_nodes.place_deep_nodes": "int1 mark2 level_sets deep",
         "contact.slabs.find_levels": "feet deep slabs int",
-        "contact.impulses.apply_initial_impulses": "real1 deep feet slabs int1 float2 float",
+        "contact.impulses.apply_initial_impulses": "real1 deep feet slabs int1 float2 float float",
         "contact.impulses.apply_contact_impulses": "real1 feet slabs int1 float2",
         "contact.coverage.find_covered": "level_sets int1 bool single2",
         "contact.coverage.cover_nodes": "single1 int1 single1 int1 int",
@@ -121,7 +121,7 @@ KERNELS = {
         "emission.pinned_particles.pull_particles": "real2 pinned springs float float float bool",
         "emission.pinned_particles.fix_particles": "real2 pinned springs float bool",
         "emission.pinned_particles.scatter_pinned": "real2 pinned springs int1 float bool bool float2",
-        "emission.pinned_particles.fix_nodes": "real2 int1 short2 int1 int2 float2",
+        "emission.pinned_particles.fix_nodes": "real2 int1 short2 int1 int2 float2 int1",
     },
     "poisson": {
         "geometry.poisson._fill_blocks": "blocks inside int1 darts int samples",
@@ -182,15 +182,15 @@ STRUCTURES = {
     "pairs": ("contact.pairs.Pairs", "int1 int1 int1 single4 float2 float2 int2 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
-    "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2"),
+    "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2 int1"),
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
     "surfaces": ("contact.body_contact.Surfaces", "float1 float1 bool1 float1 float1"),
     "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
     "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 float2 float2"),
     "feet": (
         "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 real1 "
-        "float1 float1 float1 real1 float1",
+        "int1 int1 short1 short1 short1 short1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 "
+        "float1 real1 float1 float1 float1 real1 float1",
     ),
 }
 

@@ -77,6 +77,8 @@ class Stepper:
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
         self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
+        # loose material would stop too soon if it were held until it touches
+        self._settles = all(instance.is_fluid or not instance.law.mixes for instance in instances)
         # whether anything acts on nodes once the grid is updated
         self._changes_nodes = self._is_driven or bool(self.obstacles) or self.rest.is_used or len(store.fields) > 1
         self.moment = float(scene.time.frame_start)
@@ -264,13 +266,16 @@ class Stepper:
             particles_to_grid(self.scheme, store.particles, grid, waiting, is_first or is_rest, step, store.scratch, store.arenas)
 
     def _meet_obstacles(self, dt: float) -> None:
+        gravity = self._director.gravity[:3].astype(np.float64)
+        for obstacle in self.obstacles + self.rigid.groups if self._settles else ():
+            obstacle.take_gravity(gravity)
         for obstacle in self.obstacles:
             obstacle.apply_initial_impulses(self._store)
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
-        self.rigid.exchange_momentum(self._store, self._director.gravity[:3].astype(np.float64), dt)
+        self.rigid.exchange_momentum(self._store, gravity, dt)
         self.pins.fix_nodes(self._store)
-        self._body_contact.meet(self._store, [instance.law for instance in self._instances], dt)
+        self._body_contact.meet(self._store, [instance.law for instance in self._instances], self.pins.held_nodes(self._store), dt)
         # a second round, so that contact holds with all obstacles at a node in a corner
         for obstacle in self.obstacles:
             obstacle.apply_contact_impulses(self._store)
