@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .arguments import frame_range, particle_count, thread_count
+from .core.emission.references import current_reasons
 from .core.errors import CacheError, Cancelled, MpmError, SceneError
 from .core.forecast.estimate import estimate
 from .core.messages import Message, SceneWarning, Topic, one_line
@@ -255,6 +256,7 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
         **vars(cost),
         "disk_free_bytes": disk_free,
         "sizes": sizes_of(scene),
+        "current_reasons": current_reasons(scene),
         "probe": measured or None,
         "warnings": [warning.fields() for warning in warnings],
     }

@@ -80,11 +80,14 @@ def duration(seconds: float) -> str:
 def print_scene(description: dict[str, Any]) -> None:
     """Print the numbers of a scene, its sizes in words, and its warnings, one per line."""
     from .core.advice.preflight import size_text
+    from .core.emission.references import reason_text
 
-    structured = ("sizes", "probe", "warnings")
+    structured = ("sizes", "current_reasons", "probe", "warnings")
     print_table({key: value for key, value in description.items() if key not in structured})
     for name, size in description["sizes"].items():
         print(size_text(name, size))
+    for name, reason in description["current_reasons"].items():
+        print(reason_text(name, reason))
     if description["probe"] is not None:
         measured = description["probe"]
         substeps = f"{measured['expected_substeps']} substeps of {measured['time_step']:.3g} s"

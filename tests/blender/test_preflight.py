@@ -137,6 +137,7 @@ def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any,
         "About 777 substeps for 48 frames",
         "A bake takes about 2 min",
         "Cube is 2.7 x 1.9 x 1.6 m",
+        "Cube uses the current state as its reference, because it emits more than once",
     ):
         assert text in texts
     assert any(text.startswith('Emitter "Cube": it is 0.1 m thin') for text in texts)

@@ -159,6 +159,20 @@ def test_contact_does_no_work_on_a_body_that_is_compressed() -> None:
     assert np.diff(energy).max() < 0.01 * energy[0]
 
 
+def test_a_body_bounces_in_a_scene_with_water_elsewhere_too() -> None:
+    """Only bodies that share nodes with other matter pass on its impulses as they are. Water shortens the substeps."""
+    thrown = block(velocity=(0.0, 0.0, -1.5), shape=box((0.0, 0.0, 0.2), (0.3, 0.3, 0.3)))
+
+    def speed(*others: Emitter) -> float:
+        falling_apart = scene(thrown, *others, materials=(rubber(), material("water")), colliders=(FLOOR,), frames=8, fps=60.0, **FREE)
+        *_, last = simulate(falling_apart)
+        return float(last.velocity[last.attribute("emitter_index") == 0, 2].mean())
+
+    alone = speed()
+    assert alone > 0.8
+    assert speed(Emitter("pool", box((2.0, 0.0, 0.2), (0.3, 0.3, 0.3)), "water", **LATTICE)) == pytest.approx(alone, rel=0.2)
+
+
 def test_threads_do_not_change_a_byte() -> None:
     made = "from tests.core.test_rest_state import falling\nscenes = [falling()]"
     assert len(digests_by_threads(made)) == 1
@@ -309,6 +323,21 @@ def test_a_take_may_add_the_first_body_with_a_rest_state() -> None:
     assert set(last.attribute("emitter_index")) == {0, 1}
 
 
+def test_a_take_may_add_another_body_and_leaves_the_first_as_it_is() -> None:
+    before = falling()
+    simulation = Simulation(before)
+    frames = simulation.frames()
+    for _ in range(2):
+        next(frames)
+    kept = simulation.snapshot()
+    *_, alone = frames
+    after = replace(before, emitters=(*before.emitters, replace(block(shape=box((3.0, 0.0, 0.5), 0.3), frame_start=4), name="late")))
+    *_, last = Simulation(after, snapshot=kept, before=before).frames()
+    its = last.attribute("emitter_index") == 0
+    assert last.position[its] == pytest.approx(alone.position, abs=1e-5)
+    assert last.attribute("stretch")[~its] == pytest.approx(np.ones((np.count_nonzero(~its), 3)), abs=1e-3)
+
+
 def test_what_is_not_possible_is_refused_in_one_line() -> None:
     for mode in ("repeat", "inflow"):
         assert refusal(block(mode=mode, velocity=(0.0, 0.0, -1.0))) == (
@@ -331,5 +360,5 @@ def test_a_scene_with_another_reference_cannot_continue() -> None:
     for _ in simulation.frames():
         pass
     other = replace(falling(), materials={"neo_hookean": rubber("current")})
-    with pytest.raises(SceneError, match='Material "neo_hookean": reference current differs from rest'):
+    with pytest.raises(SceneError, match='Emitter "block": reference current differs from rest'):
         Simulation(other, snapshot=simulation.snapshot(), before=falling(frames=2))

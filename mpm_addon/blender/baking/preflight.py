@@ -14,6 +14,7 @@ from typing import Any
 import bpy
 
 from ...core.advice.preflight import size_text
+from ...core.emission.references import reason_text
 from ...core.errors import Cancelled, MpmError
 from ...core.messages import NOTHING, Message, message_of
 from ...storage import write_scene
@@ -175,7 +176,8 @@ def lines_of(report: Report) -> list[str]:
     lines.append(f"About {steps:,} substeps for {report['frame_count']:,} frames")
     if measured:
         lines.append(f"A bake takes about {duration(measured['expected_seconds'])}")
-    return [*lines, *(size_text(name, size) for name, size in report["sizes"].items())]
+    lines += [size_text(name, size) for name, size in report["sizes"].items()]
+    return [*lines, *(reason_text(name, reason) for name, reason in report["current_reasons"].items())]
 
 
 def warning_lines(warning: Report) -> list[str]:

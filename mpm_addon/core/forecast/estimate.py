@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..emission.references import rest_states
 from ..emission.schedule import first_frame, frame_of_once, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due
 from ..errors import SceneError
 from ..geometry.outline import Outline
@@ -28,6 +29,9 @@ from .impact import stiffened_wave_speeds
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
 # Measured in dense material: 660 in single precision; 1638 in double precision, before copies were reduced.
 BYTES_PER_PARTICLE = {"float32": 700, "float64": 1700}
+
+# Further memory per particle with a rest state [bytes]: its place there, and the nodes. Measured in single precision: 510.
+BYTES_PER_REST_STATE = {"float32": 550, "float64": 1100}
 
 # Memory for each block of 4^d cells that holds a particle [bytes]: its arena and the node blocks around it, which
 # neighbors share. Measured with one particle in each block.
@@ -134,6 +138,9 @@ def _size_within(available: int, scene: Scene) -> tuple[float, float, float]:
     blocks = sum(times * load.blocks for times, load in zip(emissions, loads, strict=True))
     precision = scene.solver.precision
     memory = BYTES_OF_PROGRAM + particles * BYTES_PER_PARTICLE[precision] + blocks * BYTES_PER_BLOCK[precision]
+    memory += BYTES_PER_REST_STATE[precision] * sum(
+        load.particles for load, has_one in zip(loads, rest_states(scene), strict=True) if has_one
+    )
     if memory > available:
         heaviest = max(range(len(loads)), key=lambda number: emissions[number] * loads[number].particles)
         need = f"{particles:.3g} particles need {memory / 1e9:.3g} GB of memory, but only {available / 1e9:.3g} GB is available"

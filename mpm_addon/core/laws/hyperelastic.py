@@ -23,10 +23,11 @@ class HyperelasticLaw(TensorLaw, ElasticLaw):
     reference: str = parameter(
         "current",
         choices={
-            "current": "The current state; tears when stretched to more than about twice its length",
-            "rest": "The rest state; tears only at its tear stretch, however far that is",
+            "automatic": "The rest state for a body in one piece that is emitted once and has no tear stretch, otherwise the current state",
+            "current": "The current state; comes apart when stretched to more than about twice its length",
+            "rest": "The rest state; comes apart only at its tear stretch, however far that is",
         },
-        help="State from which forces are computed; the rest state suits rubber bands and hanging jelly",
+        help="State from which forces are computed; the rest state suits what is stretched far, the current state what folds or is crushed",
     )
 
     tear_stretch: float = parameter(

@@ -1,5 +1,6 @@
 """Whether a scene can continue from a checkpoint of another."""
 
+from ..emission.references import rest_states
 from ..errors import SceneError
 from ..scene.description import Emitter, Scene
 from .material_instances import instances_of, row_count_of
@@ -44,6 +45,8 @@ def _compare_emitters(before: Scene, after: Scene) -> None:
         if old.has_pins:
             # pinned particles store the vertices of the triangle that they follow
             _compare(subject, "vertices of its motion", _moving_vertices(old), _moving_vertices(new))
+    for emitter, *states in zip(before.emitters, rest_states(before), rest_states(after), strict=False):
+        _compare(f'Emitter "{emitter.name}"', "reference", *("rest" if state else "current" for state in states))
     _compare("Emitters", "painted attributes", before.carried, after.carried)
 
 
@@ -52,7 +55,6 @@ def _compare_materials(before: Scene, after: Scene) -> None:
         subject = f'Material "{name}"'
         old, new = (scene.materials[name].law for scene in (before, after))
         _compare(subject, "law", type(old).name, type(new).name)
-        _compare(subject, "reference", *("rest" if law.uses_rest_state else "current" for law in (old, new)))
         _compare(subject, "tearing", old.tears, new.tears)
     old_instances, new_instances = instances_of(before), instances_of(after)
     for key in dict.fromkeys((instance.body, instance.name) for instance in old_instances):

@@ -59,7 +59,7 @@ KERNELS = {
         "transfer.rest_nodes.push_nodes": "real2 float float3 real2",
         "transfer.rest_nodes.find_change": "real2 real2 float1",
         "transfer.rest_nodes.sum_change": "real2 float2 float1",
-        "transfer.rest_nodes.change_nodes": "real2 float float2 float3",
+        "transfer.rest_nodes.change_nodes": "real2 float1 float2 float3",
         "transfer.rest_nodes.accelerate_nodes": "float1 float2 float3",
         "transfer.rest_nodes.move_nodes": "float3 float float2 float float2 float3 real2 real2",
     },
@@ -286,23 +286,25 @@ def _tuple_type(kind: Any, parts: list[Any] | None) -> Any:
 
 def units_of(scene: "Scene") -> list[Unit]:
     """The units that a simulation of a scene calls, the slowest to compile first; custom laws are compiled when they are called."""
+    from ..emission.references import rest_states
     from ..laws import LAWS
     from ..transfer.scheme import scheme_of
 
     solver = scene.solver
     scheme = type(scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)).__name__
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
-    ours = [law for law in laws if LAWS.get(law.name) is type(law)]
-    names, rest = ({law.name for law in its} for its in (ours, [law for law in ours if law.uses_rest_state]))
+    ours = [(law, is_rest) for law, is_rest in zip(laws, rest_states(scene), strict=True) if LAWS.get(law.name) is type(law)]
+    names, rest = {law.name for law, _ in ours}, {law.name for law, is_rest in ours if is_rest}
     return list(_units(groups_of(scene), solver.precision, scheme, sorted(names), sorted(rest)))
 
 
 def groups_of(scene: "Scene") -> set[str]:
     """The groups that a scene needs."""
+    from ..emission.references import rest_states
     from ..scene.bodies import body_of
 
     groups = {"step", "law"}
-    if any(scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters):
+    if any(rest_states(scene)):
         groups |= {"rest", "rest law"}
     if scene.tears:
         groups.add("tearing")

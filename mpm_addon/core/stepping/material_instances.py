@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.vector import LANE_COUNT
-from ..laws import FluidLaw, Law
+from ..emission.references import rest_states
+from ..laws import FluidLaw, HyperelasticLaw, Law
 from ..laws.factors import Factors
 from ..scene.bodies import body_of
 from ..scene.description import Scene
@@ -85,10 +86,13 @@ def instances_of(scene: Scene) -> list[MaterialInstance]:
         for factors in combinations_of(scene, index, levels[emitter.material])
     }
     names, dimension = list(scene.materials), scene.solver.dimension
+    has_rest_state = dict(zip(bodies, rest_states(scene), strict=True))
     instances = []
     for body, name, factors in groups:
         law = scene.materials[name].law
         law = replace(law.scaled(factors), density=law.density * factors.density)
+        if isinstance(law, HyperelasticLaw):
+            law = replace(law, reference="rest" if has_rest_state[body] else "current")
         constants = law.constants(factors.stiffness, dimension)
         instances.append(MaterialInstance(name, law, constants, names.index(name), factors, dimension, body))
     return instances

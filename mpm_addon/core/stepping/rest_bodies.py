@@ -17,6 +17,7 @@ from ..failure import Kind, Trouble
 from ..transfer.blocks import BLOCK
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
+from ..transfer.parts import Parts
 from ..transfer.reach import find_reaching
 from ..transfer.rest_grid import RestGrid
 from ..transfer.rest_strain import EXTREME_COUNT, Strain, strain_particles
@@ -69,7 +70,8 @@ class RestBodies:
         self._near: list[NDArray[np.int64]] = []
         self._held: list[NDArray[np.int64]] = []
         self._trouble: Trouble | None = None
-        self._is_alone = False
+        self._groups = np.arange(len(store.fields))
+        self._is_alone = np.zeros(len(store.fields), np.bool_)
         self._farthest = 0.0
         self.speeds = Speeds()
         self.stiffest = ""
@@ -119,7 +121,7 @@ class RestBodies:
         if self._has_changed():
             self._grid.build(self._places, self._parts, self._sources)
             self._places, self._sources = self._grid.places, np.arange(len(self._parts))
-        self._is_alone = not is_driven and len(self._numbers) == len(self._instances)
+        self._find_groups(is_driven=is_driven)
         self._grid.find()
         if bonds is not None:
             self._grid.weaken(self._is_loose)
@@ -131,6 +133,18 @@ class RestBodies:
         self._grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
         self._grid.show_nodes()
         self._strain(0.0, is_shown=True)
+
+    def _find_groups(self, *, is_driven: bool) -> None:
+        """Find which bodies may exchange impulses until the next sort, directly or through others, and the groups of these bodies alone."""
+        layout = self._store.layout
+        self._groups = groups = np.arange(len(self._store.fields))
+        meeting = np.stack([layout.node_fields[layout.origins], layout.node_fields])
+        for here, there in np.unique(meeting, axis=1).T:
+            groups[groups == max(groups[here], groups[there])] = min(groups[here], groups[there])
+        self._is_alone = np.zeros(len(groups), np.bool_)
+        if not is_driven:
+            ours = [field in self._fields for field in range(len(groups))]
+            self._is_alone = np.array([all(np.array(ours)[groups == group]) for group in range(len(groups))])
 
     def _has_changed(self) -> bool:
         """Whether particles have come or gone since the rest grid was built."""
@@ -212,7 +226,7 @@ class RestBodies:
         if not self.is_used:
             return None
         grid = self._grid
-        grid.share_change(self._pulled_slots, self._pulled, is_alone=self._is_alone)
+        grid.share_change(self._pulled_slots, self._pulled, self._groups, self._is_alone)
         grid.accelerate(dt * gravity.astype(np.float64))
         self._hold(obstacles)
         grid.move(dt)
@@ -339,7 +353,8 @@ class RestBodies:
             raise wrong("body_field_of_part", "there is no such field")
         order = np.argsort(snapshot["ids"])
         instances = snapshot["instances"][order][np.searchsorted(snapshot["ids"][order], snapshot["body_id"])]
-        if (fields[snapshot["body_part"]] != np.array(self._store.field_of_instance)[instances]).any():
+        parts, number = Parts.extended(self._store.fields, fields)
+        if (parts.field[number[snapshot["body_part"]]] != np.array(self._store.field_of_instance)[instances]).any():
             raise wrong("body_part", "a part of another body")
 
     def snapshot(self) -> dict[str, NDArray[Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..emission.references import rest_states
 from ..errors import CacheError
 from ..messages import Action
 from ..scene.description import Scene
@@ -104,7 +105,7 @@ def _check_places(state: State, keys_name: str, name: str, position: NDArray[Any
 
 def _check_rest(state: State, scene: Scene) -> None:
     """Check the particles in the rest state: those present whose material has one, in order of id."""
-    has_rest = np.array([scene.materials[emitter.material].law.uses_rest_state for emitter in scene.emitters])
+    has_rest = np.array(rest_states(scene))
     present = np.sort(state["ids"])
     wanted = present[has_rest[state["emitter"][present]]]
     if not np.array_equal(state.get("body_id", wanted[:0]), wanted):

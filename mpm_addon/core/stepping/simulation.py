@@ -182,7 +182,7 @@ class Simulation:
             particles.instances[:] = renumbered(instances_of(before), self.instances)[particles.instances]
             self._renew_stress(particles)
         self._outflows.add_checked(self.store, particles, self._moment.frame)
-        self._stepper.rest.load(snapshot)
+        self._stepper.rest.load({**snapshot, "instances": particles.instances})
         self._stepper.tearing.load(snapshot, self.provenance.rest_position)
         self._stepper.begin()
         if before is not None:

@@ -1,5 +1,6 @@
 """Refusing scenes that this version cannot compute, before anything is prepared. No numba."""
 
+from ..emission.references import rest_states
 from ..emission.schedule import frame_of_once
 from ..errors import SceneError
 from ..geometry.solid import solid_properties
@@ -26,18 +27,19 @@ def refuse_unsupported(scene: Scene) -> None:
 
 def _refuse_rest_states(scene: Scene) -> None:
     """Refuse settings that bodies with forces from their rest state do not support."""
-    bodies: dict[str | int, Emitter] = {}
+    bodies: dict[str | int, tuple[Emitter, bool]] = {}
+    has_rest_state = rest_states(scene)
     for index, emitter in enumerate(scene.emitters):
         subject = f'Emitter "{emitter.name}"'
-        is_rest = _has_rest_state(scene, emitter)
+        is_rest = has_rest_state[index]
         if is_rest and emitter.mode != "once":
             raise SceneError(
                 f'mode "{emitter.mode}" is not possible with reference "rest" of material "{emitter.material}"',
                 'use mode "once", or reference "current"',
                 subject=subject,
             )
-        other = bodies.setdefault(body_of(scene, index), emitter)
-        if is_rest != _has_rest_state(scene, other):
+        other, is_others = bodies.setdefault(body_of(scene, index), (emitter, is_rest))
+        if is_rest != is_others:
             raise SceneError(
                 f'body "{emitter.body}" has materials with reference "rest" and others, as that of Emitter "{other.name}"',
                 "use another body name for one of them, or the same reference",
@@ -50,7 +52,7 @@ def _refuse_rest_states(scene: Scene) -> None:
                 'use the same frame, another body name, or reference "current"',
                 subject=subject,
             )
-    if any(_has_rest_state(scene, emitter) for emitter in scene.emitters):
+    if any(has_rest_state):
         for collider in scene.colliders:
             if collider.dynamic and collider.surface == "sticky":
                 raise SceneError(
@@ -62,7 +64,7 @@ def _refuse_rest_states(scene: Scene) -> None:
 
 def _refuse_tearing(scene: Scene) -> None:
     """Refuse settings that tearing does not support."""
-    for emitter in scene.emitters:
+    for emitter, is_rest in zip(scene.emitters, rest_states(scene), strict=True):
         law = scene.materials[emitter.material].law
         if law.tears and emitter.mode == "inflow":
             raise SceneError(
@@ -71,14 +73,10 @@ def _refuse_tearing(scene: Scene) -> None:
                 subject=f'Emitter "{emitter.name}"',
             )
         others = [other for other in scene.emitters if other is not emitter and other.body == emitter.body != ""]
-        if law.tears and law.uses_rest_state and others:
+        if law.tears and is_rest and others:
             # bonds do not tell what joins particles of two emitters
             raise SceneError(
                 f'tear_stretch with reference "rest" is not possible in body "{emitter.body}", which Emitter "{others[0].name}" shares',
                 'use another body name, reference "current", or tear_stretch 0',
                 subject=f'Emitter "{emitter.name}"',
             )
-
-
-def _has_rest_state(scene: Scene, emitter: Emitter) -> bool:
-    return scene.materials[emitter.material].law.uses_rest_state

@@ -34,6 +34,18 @@ class Parts:
         # the numbers of all instances of a part differ from those in the world by the same
         self._shift = np.array([first[number] - fields[each].start for number, each in enumerate(self.field)])
 
+    @classmethod
+    def extended(cls, fields: Fields, field: Ints) -> tuple["Parts", Ints]:
+        """The parts of a simulation that continues another with no more velocity fields, and the new number of each of its parts.
+
+        Args:
+            fields: see `Parts`.
+            field: the velocity field of each part in the other.
+        """
+        number = np.arange(len(field))
+        known = int((field == number).sum())
+        return cls(fields, np.append(np.arange(len(fields)), field[known:])), np.where(number < known, number, number - known + len(fields))
+
     def __len__(self) -> int:
         return len(self.field)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .blocks import BLOCK, NODE, Grid
 from .grid import update_grid
-from .layout import PIECE_COUNT, Ints
+from .layout import Ints
 from .particle_store import NewParticles, ParticleStore, aligned
 from .parts import Parts
 from .rest_nodes import accelerate_nodes, change_nodes, find_change, move_nodes, push_nodes, sum_change
@@ -100,7 +100,6 @@ class RestGrid:
         self.store = self._empty_store()
         self.is_near = self._is_near = np.zeros(0, np.bool_)
         self._slots, self._change = np.zeros(0, np.int64), np.zeros((0, 0), world.dtype)
-        self._sums = np.zeros(PIECE_COUNT)
         self._lay_out()
         self._saved = self.displacement, self.velocity
 
@@ -292,34 +291,37 @@ class RestGrid:
                 self._change = np.zeros_like(nodes)
             np.copyto(self._change, nodes)
 
-    def share_change(self, slots: Ints, pulled: NDArray[Any], *, is_alone: bool) -> None:
+    def share_change(self, slots: Ints, pulled: NDArray[Any], groups: Ints, is_alone: NDArray[np.bool_]) -> None:
         """Pass on to the rest nodes how velocities in the world have changed since `note_nodes`.
 
         Two splines lie between the world's nodes and the rest nodes, so the world's nodes see only part of the change that they
         require. The remainder would be required again in every substep, and stop more and more of the body. So the change is
-        lengthened until the impulses do the work that they are meant to do (the step length of steepest descent).
+        lengthened until the impulses do the work that they are meant to do (the step length of steepest descent), in each group of bodies.
 
         Args:
             slots: (n,) particles in the world whose velocities have been changed directly.
             pulled: (3, n) by how much [m/s].
-            is_alone: whether nothing else receives the opposite impulses, so that the change may be lengthened.
+            groups: (velocity fields,) the group of each: those that may exchange impulses.
+            is_alone: (groups,) whether nothing else receives the opposite impulses, so that changes may be lengthened.
         """
         if not len(self._near_slots):
             return
         world, store = self._world, self.store
-        find_change(world.nodes, self._change, self._sums)
-        wanted = float(self._sums.sum())
+        sums = np.zeros(len(self._change))
+        find_change(world.nodes, self._change, sums)
+        wanted = np.bincount(groups[world.layout.node_fields], sums[:-1], len(is_alone))
         for field in self._fields:
             grid = world.grid(self._spacing, field)._replace(nodes=self._change)
             send_change(self._scheme, world.particles, grid, self.is_near, world.scratch, self._change_parcels)
         self._change_parcels.reshape(-1, LANE_ROW)[slots, _VECTOR] += pulled.T
         take_change(store.particles, self._is_near, self._parcels, world.scratch, self._change_parcels)
         self._scattered()
-        sum_change(store.nodes, self.mass, self._sums)
-        found, factor = float(self._sums.sum()), 1.0
-        if is_alone and found > 0.0:
-            factor = min(wanted / found, MOST_LENGTHENED)
-        change_nodes(store.nodes, factor, self.mass, self.velocity)
+        sums = np.zeros(len(self.mass))
+        sum_change(store.nodes, self.mass, sums)
+        group = groups[self.parts.field[store.layout.node_fields]]
+        found = np.bincount(group, sums, len(is_alone))
+        factors = np.minimum(np.divide(wanted, found, where=is_alone & (found > 0.0), out=np.ones(len(found))), MOST_LENGTHENED)
+        change_nodes(store.nodes, factors[group], self.mass, self.velocity)
 
     def accelerate(self, change: Floats) -> None:
         """Change the velocity of all nodes, by (3,) [m/s]."""
@@ -351,11 +353,11 @@ class RestGrid:
 
     def load(self, arrays: Mapping[str, NDArray[Any]]) -> bool:
         """Restore what `snapshot` returned, with the same particles in the world. Returns whether all nodes were in it."""
-        names = ("body_id", "body_key", "body_position", "body_part")
-        parts = Parts(self._world.fields, arrays["body_field_of_part"])
-        every = np.arange(len(parts))
-        self.build(RestPlaces(*(np.ascontiguousarray(arrays[name]) for name in names)), parts, every)
-        new, kept = self._found(arrays["body_node_field"], arrays["body_node_key"], every)
+        names = ("body_id", "body_key", "body_position")
+        parts, renumbered = Parts.extended(self._world.fields, arrays["body_field_of_part"])
+        ids, keys, positions = (np.ascontiguousarray(arrays[name]) for name in names)
+        self.build(RestPlaces(ids, keys, positions, renumbered[arrays["body_part"]]), parts, np.arange(len(parts)))
+        new, kept = self._found(renumbered[arrays["body_node_field"]], arrays["body_node_key"], np.arange(len(parts)))
         self.displacement[new] = arrays["body_node_displacement"][kept]
         self.velocity[new] = arrays["body_node_velocity"][kept]
         return len(new) == self.store.layout.node_count

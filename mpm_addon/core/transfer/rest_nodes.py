@@ -31,52 +31,49 @@ def find_change(tickets, nodes, change, sums):
     Args:
         nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg].
         change: the same before; replaced by the change of velocity [m/s].
-        sums: (pieces,) result: the sum of m v^2 of the changes [J].
+        sums: (node blocks,) result: the sum of m v^2 of the changes in each [J].
     """
-    count, pieces = change.shape[0], sums.size
-    for piece in shared(tickets[0], pieces, 1):
+    for number in shared(tickets[0], change.shape[0], 16):
         total = 0.0
-        for number in range(count * piece // pieces, count * (piece + 1) // pieces):
-            for node in range(change.shape[1] // NODE):
-                squared = 0.0
-                for axis in range(3):
-                    at = NODE * node + axis
-                    difference = nodes[number, at] - change[number, at]
-                    change[number, at] = difference
-                    squared += np.float64(difference) * difference
-                total += nodes[number, NODE * node + 3] * squared
-        sums[piece] = total
+        for node in range(change.shape[1] // NODE):
+            squared = 0.0
+            for axis in range(3):
+                at = NODE * node + axis
+                difference = nodes[number, at] - change[number, at]
+                change[number, at] = difference
+                squared += np.float64(difference) * difference
+            # not the mass in `nodes`, to which the space that colliders cover may have been added
+            total += change[number, NODE * node + 3] * squared
+        sums[number] = total
 
 
 @parallel_kernel
 def sum_change(tickets, changes, mass, sums):
-    """The sum of m v^2 of changes at the rest nodes [J], in pieces.
+    """The sum of m v^2 of changes at the rest nodes [J], by node blocks.
 
     Args:
         changes: (node blocks, 4 * block nodes) changes of velocity [m/s], and the mass that they apply to [kg].
         mass: (node blocks, block nodes) of the nodes [kg].
-        sums: (pieces,) result.
+        sums: (node blocks,) result.
     """
-    count, pieces = mass.shape[0], sums.size
-    for piece in shared(tickets[0], pieces, 1):
+    for number in shared(tickets[0], mass.shape[0], 16):
         total = 0.0
-        for number in range(count * piece // pieces, count * (piece + 1) // pieces):
-            for node in range(mass.shape[1]):
-                moving = changes[number, NODE * node + 3]
-                if moving > 0.0:
-                    u, v, w = changes[number, NODE * node], changes[number, NODE * node + 1], changes[number, NODE * node + 2]
-                    total += moving * moving / mass[number, node] * (np.float64(u) * u + np.float64(v) * v + np.float64(w) * w)
-        sums[piece] = total
+        for node in range(mass.shape[1]):
+            moving = changes[number, NODE * node + 3]
+            if moving > 0.0:
+                u, v, w = changes[number, NODE * node], changes[number, NODE * node + 1], changes[number, NODE * node + 2]
+                total += moving * moving / mass[number, node] * (np.float64(u) * u + np.float64(v) * v + np.float64(w) * w)
+        sums[number] = total
 
 
 @parallel_kernel
-def change_nodes(tickets, changes, factor, mass, velocity):
-    """Add changes to the velocities of the rest nodes, times a factor; see `sum_change`."""
+def change_nodes(tickets, changes, factors, mass, velocity):
+    """Add changes to the velocities of the rest nodes, times the factor of each node block; see `sum_change`."""
     for number in shared(tickets[0], mass.shape[0], 16):
         for node in range(mass.shape[1]):
             moving = changes[number, NODE * node + 3]
             if moving > 0.0:
-                share = factor * moving / mass[number, node]
+                share = factors[number] * moving / mass[number, node]
                 for axis in range(3):
                     velocity[number, node, axis] += share * changes[number, NODE * node + axis]
 
