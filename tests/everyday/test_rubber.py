@@ -3,7 +3,9 @@
 import pytest
 
 from .cases import rubber
-from .cases.setting import TESTED_OFFSET
+from .cases.setting import OFFSETS, TESTED_OFFSET
+
+EVERY_OFFSET = [TESTED_OFFSET, *(pytest.param(offset, marks=pytest.mark.slow) for offset in OFFSETS if offset != TESTED_OFFSET)]
 
 
 @pytest.mark.parametrize("stretch", [pytest.param(2.0, marks=pytest.mark.slow), 4.0])
@@ -42,3 +44,46 @@ def test_a_rod_that_flies_apart_comes_back_whole() -> None:
 def test_a_rod_with_forces_from_the_current_state_does_not_come_back() -> None:
     """Negative control."""
     assert rubber.flying("current", offset=TESTED_OFFSET).end > 3.0
+
+
+@pytest.mark.parametrize("offset", EVERY_OFFSET)
+@pytest.mark.parametrize("stretch", [2.0, 4.0, 8.0])
+def test_a_strip_of_a_preset_neither_tears_nor_loses_anything(stretch: float, offset: float) -> None:
+    """Two-dimensional, with the preset as it is."""
+    strip = rubber.pulled("", stretch, offset=offset, dimension=2, preset="jelly")
+    assert strip.lost == 0
+    assert strip.stretch == pytest.approx(stretch, rel=0.05)
+    assert strip.gap < 1.15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("offset", OFFSETS)
+def test_a_strip_of_rubber_neither_tears_nor_loses_anything(offset: float) -> None:
+    strip = rubber.pulled("", 4.0, offset=offset, seconds=0.3, preset="rubber")
+    assert strip.lost == 0
+    assert strip.stretch == pytest.approx(4.0, rel=0.05)
+    assert strip.gap < 1.15
+
+
+def test_a_strip_with_forces_from_the_current_state_comes_apart() -> None:
+    """Negative control."""
+    strip = rubber.pulled("current", 4.0, offset=TESTED_OFFSET, dimension=2, preset="jelly")
+    assert strip.gap > 1.5 or strip.stretch < 3.0
+
+
+@pytest.mark.parametrize("offset", EVERY_OFFSET)
+def test_a_bar_of_jelly_that_is_twisted_stays_whole(offset: float) -> None:
+    bar = rubber.twisted("", offset=offset)
+    assert bar.lost == 0
+    assert abs(bar.twist) == pytest.approx(90.0, abs=9.0)
+    assert bar.gap < 1.1
+
+
+@pytest.mark.parametrize("offset", EVERY_OFFSET)
+def test_a_cube_of_jelly_that_is_squeezed_comes_back(offset: float) -> None:
+    cube = rubber.squeezed("", offset=offset)
+    assert cube.lost == 0
+    assert cube.flattest < 0.65
+    # it sags by its own weight
+    assert cube.size == pytest.approx([1.0, 1.0, 1.0], abs=0.07)
+    assert cube.stretch == pytest.approx([1.0, 1.0], abs=0.15)

@@ -9,8 +9,9 @@ from mpm_addon.core import evaluate_law
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import Law
 from mpm_addon.core.scene.animation import Animation, Motion
-from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.storage.presets import load_material_preset
 from tests import diagnostics
 from tests.verification.cases.setting import GRAVITY, Floats
 
@@ -27,6 +28,13 @@ def rubber(
         return scene
     (band,) = scene.emitters
     return replace(scene, emitters=(replace(band, shape=replace(band.shape, size=size)),), colliders=())
+
+
+def of_preset(scene: Scene, preset: str, reference: str) -> Scene:
+    """The scene with the material of a preset, as artists choose it, or with another reference."""
+    ((name, material),) = scene.materials.items()
+    law = load_material_preset(preset)
+    return replace(scene, materials={name: replace(material, law=replace(law, reference=reference) if reference else law)})
 
 
 def law_of(scene: Scene) -> Law:
@@ -65,11 +73,15 @@ class Band:
         stretch: of its middle third.
         force: along it there, over that of the law.
         gap: the longest way from a particle to the nearest layer along it, over what it would be if stretched evenly.
+        lost: the number of particles that are gone.
+        twist: how far its middle is turned about its axis [degrees].
     """
 
     stretch: float
     force: float
     gap: float
+    lost: int
+    twist: float
 
 
 def look(simulation: Simulation) -> Band:
@@ -90,13 +102,20 @@ def look(simulation: Simulation) -> Band:
     force = float(tau[:, 0, 0].mean()) / stretch
     expected = float(pulls_of(law_of(scene), np.array([stretch]), scene.solver.dimension)[0])
     even = stretch * float(np.diff(layers).mean())
-    return Band(stretch, force / expected, float(np.diff(middles).max()) / even)
+    lost = len(simulation.provenance.rest_position) - len(ids)
+    slice_ = np.abs(rest[:, 0] - center) < scene.solver.grid_spacing
+    across, now_across = (at[slice_, 1:] - at[slice_, 1:].mean(axis=0) for at in (rest, diagnostics.positions(simulation)))
+    turn = across.T @ now_across
+    twist = float(np.degrees(np.arctan2(turn[0, 1] - turn[1, 0], turn[0, 0] + turn[1, 1])))
+    return Band(stretch, force / expected, float(np.diff(middles).max()) / even, lost, twist)
 
 
 @lru_cache
-def pulled(reference: str, stretch: float, *, offset: float = 0.0, dimension: int = 3, seconds: float = 1.0) -> Band:
-    """A band whose grips move apart until its free length is so many times as long."""
-    scene = rubber(reference, offset=offset, dimension=dimension)
+def pulled(reference: str, stretch: float, *, offset: float = 0.0, dimension: int = 3, seconds: float = 1.0, preset: str = "") -> Band:
+    """A band whose grips move apart until its free length is so many times as long; with a preset, reference may be "" for its own."""
+    scene = rubber(reference or "current", offset=offset, dimension=dimension)
+    if preset:
+        scene = of_preset(scene, preset, reference)
     last = round(seconds * scene.time.fps)
     free = 0.6
     colliders = []
@@ -108,6 +127,68 @@ def pulled(reference: str, stretch: float, *, offset: float = 0.0, dimension: in
     for _ in simulation.frames():
         pass
     return look(simulation)
+
+
+@lru_cache
+def twisted(reference: str, *, offset: float = 0.0, preset: str = "jelly") -> Band:
+    """A band whose right grip makes half a turn about its axis within half a second, and holds it for as long."""
+    scene = of_preset(rubber("current", offset=offset), preset, reference)
+    left, right = scene.colliders
+    center = offset * scene.solver.grid_spacing
+    angles = np.radians(np.linspace(0.0, 180.0, 13))
+    matrices = np.tile(np.eye(4), (len(angles), 1, 1))
+    matrices[:, 1, 1] = matrices[:, 2, 2] = np.cos(angles)
+    matrices[:, 2, 1] = np.sin(angles)
+    matrices[:, 1, 2] = -matrices[:, 2, 1]
+    matrices[:, 1, 3] = center * (1.0 - np.cos(angles) + np.sin(angles))
+    matrices[:, 2, 3] = center * (1.0 - np.cos(angles) - np.sin(angles))
+    turned = replace(right, motion=Motion(frames=np.linspace(0.0, 25.0, len(angles)), matrices=matrices))
+    simulation = Simulation(replace(scene, colliders=(left, turned)))
+    for _ in simulation.frames():
+        pass
+    return look(simulation)
+
+
+@dataclass(frozen=True)
+class Cube:
+    """A cube of six cells after it was hurt.
+
+    Attributes:
+        lost: the number of particles that are gone.
+        flattest: its least height over that at rest.
+        size: its extents in the end over those at rest, (3,).
+        stretch: the quantiles .01 and .99 of its particles' stretches in the end.
+    """
+
+    lost: int
+    flattest: float
+    size: Floats
+    stretch: Floats
+
+
+@lru_cache
+def squeezed(reference: str, *, offset: float = 0.0, preset: str = "jelly", share: float = 0.5) -> Cube:
+    """A cube on a floor that a plate presses to a share of its height and releases."""
+    scene = of_preset(everyday_scene("rubber", offset=offset), preset, reference)
+    middle, size = offset * scene.solver.grid_spacing, 0.3
+    (cube,) = scene.emitters
+    cube = replace(cube, shape=replace(cube.shape, center=(middle, middle, middle + 0.5 * size + 0.001), size=(size, size, size)))
+    floor = Collider("floor", SHAPES["plane"](point=(middle, middle, middle)))
+    matrices = np.tile(np.eye(4), (3, 1, 1))
+    matrices[1, 2, 3] = -(1.0 - share) * size
+    moving = Motion(frames=np.array([0.0, 15.0, 30.0]), matrices=matrices)
+    plate = Collider("plate", SHAPES["box"](center=(middle, middle, middle + size + 0.1), size=(0.8, 0.8, 0.19)), motion=moving)
+    solver = replace(scene.solver, gravity=(0.0, 0.0, -GRAVITY))
+    simulation = Simulation(replace(scene, solver=solver, emitters=(cube,), colliders=(floor, plate)))
+    frames = simulation.frames()
+    last = next(frames)
+    extents = [np.ptp(last.position, axis=0)]
+    for last in frames:
+        extents.append(np.ptp(last.position, axis=0))
+    heights = np.array(extents)[:, 2]
+    lost = len(simulation.provenance.rest_position) - len(last.position)
+    stretch = np.quantile(last.attribute("stretch"), (0.01, 0.99))
+    return Cube(lost, float(heights.min() / heights[0]), extents[-1] / extents[0], stretch)
 
 
 @dataclass(frozen=True)
