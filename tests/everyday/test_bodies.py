@@ -72,3 +72,8 @@ def test_jelly_floats_as_deep_as_it_is_heavy(density: float) -> None:
 
 def test_heavy_jelly_lies_on_the_floor_after_a_second_and_a_half() -> None:
     assert bodies.afloat(1500.0, offset=TESTED_OFFSET, seconds=2.5).bottom < 1.0
+
+
+@pytest.mark.xfail(reason="half a cell stays empty around it, so it displaces 1.6 times its volume", strict=True)
+def test_a_heavy_ball_of_jelly_sinks_to_the_floor_in_a_second_and_a_half() -> None:
+    assert bodies.ball_in_water(1500.0, offset=TESTED_OFFSET) < 1.0

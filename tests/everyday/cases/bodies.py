@@ -10,6 +10,7 @@ from unittest import mock
 import numpy as np
 
 from mpm_addon.core.geometry.rotation import euler_matrix
+from mpm_addon.core.geometry.shapes.sphere import Sphere
 from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.stepping import simulation as simulation_module
 from mpm_addon.core.stepping.simulation import Simulation
@@ -191,6 +192,17 @@ def jelly_in_water(density: float, *, offset: float, seconds: float) -> Scene:
     time = replace(scene.time, frame_end=round(seconds * scene.time.fps))
     materials = {**scene.materials, "jelly": Material("jelly", law)}
     return replace(scene, time=time, materials=materials, colliders=(), emitters=(water, Emitter("jelly", shape, "jelly", body="jelly")))
+
+
+@lru_cache
+def ball_in_water(density: float, *, offset: float = 0.0, seconds: float = 1.5) -> float:
+    """How high the bottom of a ball six cells across is above the floor [cells], after it was let go on the surface of the water."""
+    scene = jelly_in_water(density, offset=offset, seconds=seconds)
+    water, jelly = scene.emitters
+    cell, (x, y, z) = scene.solver.grid_spacing, jelly.shape.center
+    ball = Sphere(center=(x, y, z - 0.5 * EDGE + 3.0 * cell), radius=3.0 * cell)
+    lowest = parts_of(replace(scene, emitters=(water, replace(jelly, shape=ball))))[-1].position[1][:, 2].min()
+    return float((lowest - scene.domain.min[2]) / cell - 0.25)
 
 
 @lru_cache
