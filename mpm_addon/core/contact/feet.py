@@ -152,16 +152,20 @@ def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
 def part_of_node(nodes, feet, foot):
     """The velocity that a uniform pressure gives the node of a foot, over that which it causes at the foot; infinite if that is none.
 
-    What the node has beyond this mirrors the motion of the material above, which contact must leave as it is.
+    What the node has beyond this mirrors the motion of the material above, which contact must leave as it is. Where a node outside is
+    lighter than this one, nothing is mirrored: the node shares all that it contributes, or the light one would have to move far faster.
     """
     own = feet.own[foot]
     if own < 0:
         return math.inf
-    mobility = 0.0
+    mass, mobility = 1.0 * nodes[NODE * feet.nodes[foot] + 3], 0.0
     for n in range(feet.counts[foot]):
         if feet.weights[foot, n] > 0.0:
-            mobility += feet.even[foot, n] / (1.0 * nodes[NODE * feet.corners[foot, n] + 3])
-    return feet.even[foot, own] / (1.0 * feet.linear[foot, own] * nodes[NODE * feet.nodes[foot] + 3] * mobility)
+            its = 1.0 * nodes[NODE * feet.corners[foot, n] + 3]
+            if its < mass and feet.row_corners[foot, n] < 0:
+                return 1.0 / feet.linear[foot, own]
+            mobility += feet.even[foot, n] / its
+    return feet.even[foot, own] / (1.0 * feet.linear[foot, own] * mass * mobility)
 
 
 @kernel
