@@ -16,7 +16,7 @@ import bpy
 from ...core.advice.preflight import size_text
 from ...core.emission.references import reason_text
 from ...core.errors import Cancelled, MpmError
-from ...core.messages import NOTHING, Message, message_of
+from ...core.messages import NOTHING, Message, message_of, one_line
 from ...storage import write_scene
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
@@ -177,7 +177,7 @@ def lines_of(report: Report) -> list[str]:
     if measured:
         lines.append(f"A bake takes about {duration(measured['expected_seconds'])}")
     lines += [size_text(name, size) for name, size in report["sizes"].items()]
-    return [*lines, *(reason_text(name, reason) for name, reason in report["current_reasons"].items())]
+    return [*lines, *(one_line(reason_text(name, reason)) for name, reason in report["current_reasons"].items())]
 
 
 def warning_lines(warning: Report) -> list[str]:

@@ -148,26 +148,6 @@ def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
     return share * p, share * q, share * r
 
 
-@generic
-def part_of_node(nodes, feet, foot):
-    """The velocity that a uniform pressure gives the node of a foot, over that which it causes at the foot; infinite if that is none.
-
-    What the node has beyond this mirrors the motion of the material above, which contact must leave as it is. Where a node outside is
-    lighter than this one, nothing is mirrored: the node shares all that it contributes, or the light one would have to move far faster.
-    """
-    own = feet.own[foot]
-    if own < 0:
-        return math.inf
-    mass, mobility = 1.0 * nodes[NODE * feet.nodes[foot] + 3], 0.0
-    for n in range(feet.counts[foot]):
-        if feet.weights[foot, n] > 0.0:
-            its = 1.0 * nodes[NODE * feet.corners[foot, n] + 3]
-            if its < mass and feet.row_corners[foot, n] < 0:
-                return 1.0 / feet.linear[foot, own]
-            mobility += feet.even[foot, n] / its
-    return feet.even[foot, own] / (1.0 * feet.linear[foot, own] * mass * mobility)
-
-
 @kernel
 def find_excess(nodes, feet, run, surface, filled_mass):
     """Find the velocity that each node next to the surface must share; stored in `friction_impulses` until all are found.
@@ -178,7 +158,7 @@ def find_excess(nodes, feet, run, surface, filled_mass):
         foot = feet.active[place]
         p, at = 4 * foot, NODE * feet.nodes[foot]
         velocity = velocity_at_foot(nodes, feet, foot)
-        part = part_of_node(nodes, feet, foot)
+        part = 1.0 / feet.linear[foot, feet.own[foot]] if feet.own[foot] >= 0 else math.inf
         speed = feet.settling[foot]
         u = nodes[at] - feet.velocities[p] + speed * feet.normals[p]
         v = nodes[at + 1] - feet.velocities[p + 1] + speed * feet.normals[p + 1]

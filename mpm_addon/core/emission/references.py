@@ -53,7 +53,7 @@ def current_reasons(scene: Scene) -> dict[str, str]:
 
 def reason_text(name: str, reason: str) -> str:
     """A reason in words: "drops uses the current state as its reference, because it emits more than once"."""
-    return f"{name} uses the current state as its reference, because {reason}"
+    return name + " uses the current state as its reference, because " + reason
 
 
 def _has_rest_state(scene: Scene, index: int) -> bool:
