@@ -98,7 +98,7 @@ def objects_and_materials(folder: Path) -> None:
     select(scene.objects["Light"])
     assert "has no surface" in refusal("quick_collider")
     assert "has no surface" in refusal("quick")
-    for kind in ("inflow", "domain", "floor", "obstacle", "outflow", "honey"):
+    for kind in ("inflow", "domain", "floor", "collider", "outflow", "honey"):
         count = len(scene.objects)
         press("add", kind=kind)
         assert len(scene.objects) == count + 1 and bpy.context.selected_objects == [bpy.context.object]

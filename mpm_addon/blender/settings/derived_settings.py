@@ -74,7 +74,9 @@ _TORN = property_group(
     {
         "whole": PointerProperty(type=bpy.types.Mesh, name="Whole Mesh", description="The mesh of this skin before its material tears"),
         "inside": IntProperty(
-            name="Inside Slot", description="Material slot of the inside faces where the material of this skin tears", min=0
+            name="Inside Slot",
+            description="Material slot of the inside faces where the material of this skin tears (0 is the first slot)",
+            min=0,
         ),
     },
     description="How a skin looks where its material tears.",
