@@ -197,6 +197,53 @@ def test_an_object_beside_the_floor_gets_one_of_its_own(bpy: Any) -> None:
     assert [heights(floor)[1] for floor in floors] == pytest.approx([0.0, 0.0])
 
 
+def add_plane(bpy: Any, half: float, height: float) -> Any:
+    corners = [(-half, -half, height), (half, -half, height), (half, half, height), (-half, half, height)]
+    return add_mesh(bpy, "Ground", corners, [(0, 1, 2, 3)])
+
+
+def test_a_plane_of_the_artist_stays_the_only_ground_that_is_rendered(bpy: Any) -> None:
+    """A floor at the same height would flicker, and render black."""
+    ground, cube = add_plane(bpy, 3.0, -2.0), add_mesh(bpy, "Cube")
+    select(bpy, cube)
+    _, told = quick.quick_emitters(bpy.context, "jelly", 1000)
+    floor = bpy.context.scene.objects["Floor"]
+    assert told == ['Object "Ground": particles fall on a floor below its surface, which is hidden in renders']
+    assert (ground.mpm.type, ground.hide_render, floor.mpm.type, floor.hide_render) == ("none", False, "collider", True)
+    assert heights(floor)[1] == pytest.approx(-2.0)
+
+
+def test_a_floor_below_a_small_plane_ends_with_it(bpy: Any) -> None:
+    add_plane(bpy, 0.6, -2.0)
+    cube = add_mesh(bpy, "Cube")
+    select(bpy, cube)
+    quick.quick_emitters(bpy.context, "dry_sand", 1000)
+    bounds = extract_scene(bpy.context).colliders[0].shape.bounds() * meters(bpy.context.scene)
+    assert (bounds[1] - bounds[0])[:2] == pytest.approx((1.2, 1.2))
+
+
+def test_a_table_of_the_artist_becomes_the_collider(bpy: Any) -> None:
+    """The nearest below: the ground under it counts only for what is beside it."""
+    add_plane(bpy, 9.0, -4.0)
+    table, cube = add_mesh(bpy, "Table"), add_mesh(bpy, "Cube")
+    table.location = (0.2, 0.0, -2.0)
+    select(bpy, cube)
+    _, told = quick.quick_emitters(bpy.context, "jelly", 1000)
+    assert told == ['Object "Table": it is a collider now, because particles fall on it']
+    assert (table.mpm.type, table.hide_render) == ("collider", False)
+    assert "Floor" not in bpy.context.scene.objects
+
+
+@pytest.mark.parametrize("change", ["hidden", "beside", "above"])
+def test_what_nothing_falls_on_is_no_ground(bpy: Any, change: str) -> None:
+    ground, cube = add_plane(bpy, 3.0, 2.0 if change == "above" else -2.0), add_mesh(bpy, "Cube")
+    ground.hide_render = change == "hidden"
+    cube.location = (9.0 if change == "beside" else 0.0, 0.0, 0.0)
+    select(bpy, cube)
+    assert quick.quick_emitters(bpy.context, "jelly", 1000)[1] == []
+    assert not bpy.context.scene.objects["Floor"].hide_render
+
+
 def test_what_hangs_above_an_object_is_no_ground(bpy: Any) -> None:
     cube, lamp = add_mesh(bpy, "Cube"), add_mesh(bpy, "Lamp")
     lamp.mpm.type, lamp.location = "collider", (0.0, 0.0, 3.0)
@@ -210,9 +257,8 @@ def test_cells_stay_where_something_emits_and_a_thin_object_is_reported(bpy: Any
     bpy.context.scene.mpm.solver.grid_spacing = 0.1
     thin = add_mesh(bpy, "Thin", np.array(_corners()) * (1.0, 1.0, 0.05))
     select(bpy, thin)
-    assert quick.quick_emitters(bpy.context, "jelly", 1000) == [
-        'Object "Thin": it is only 0.5 cells thick; use a cell size of at most 0.025, or make it thicker.'
-    ]
+    refused, _ = quick.quick_emitters(bpy.context, "jelly", 1000)
+    assert refused == ['Object "Thin": it is only 0.5 cells thick; use a cell size of at most 0.025, or make it thicker.']
     assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.1)
 
 
@@ -222,7 +268,7 @@ def test_objects_that_cannot_emit_are_named_and_the_others_emit(bpy: Any) -> Non
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     bpy.context.scene.collection.objects.link(camera)
     select(bpy, cube, sheet, camera)
-    refused = quick.quick_emitters(bpy.context, "water", 10_000)
+    refused, _ = quick.quick_emitters(bpy.context, "water", 10_000)
     assert any("Sheet" in line and "no volume" in line for line in refused)
     assert 'Object "Camera": a camera has no surface; select a mesh, a curve, a text or a metaball.' in refused
     assert [item.mpm.type for item in (cube, sheet, camera)] == ["emitter", "none", "none"]

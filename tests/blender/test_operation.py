@@ -14,9 +14,10 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.building import quick
 from mpm_addon.blender.host import operation
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
-from mpm_addon.core.messages import Action
+from mpm_addon.core.messages import Action, Message
 from tests.fakes import layout
 
 from .file_state import difference, file_state
@@ -185,6 +186,7 @@ WITH_NODES = (show, display_same, display_fit, display_assets)
 def check(bpy: Any, case: Any, folder: Path, unexpected: list[BaseException]) -> None:
     """Make an operator fail at many lines, one after another; then let it succeed."""
     bpy.ops.wm.read_homefile(use_empty=True)
+    in_blender(Message("the names of parameters are kept from the first message on"))
     counted = Faults()
     press = case(bpy, folder)
     before = file_state(bpy)

@@ -1,5 +1,6 @@
 """Object > Quick Effects: turns the selected objects into emitters or colliders, and sets up all that a first bake needs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,8 @@ from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
 from .add_menu import FAVORITES
-from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
+from .ground import Ground, ground_below, scenery
+from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, show_as_wire, target_collection
 
 # Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.
 _CELLS_ACROSS_THINNEST = 3.0
@@ -40,15 +42,15 @@ class NewEmitter:
     shape: Mesh
 
 
-def quick_emitters(context: Context, material: str, particle_count: int) -> list[str]:
-    """Make the selected objects emitters, and add a cell size and a floor if the scene has none.
+def quick_emitters(context: Context, material: str, particle_count: int) -> tuple[list[str], list[str]]:
+    """Make the selected objects emitters, and add a cell size and something to fall on if the scene has none.
 
     Args:
         material: a material preset.
         particle_count: approximate number of particles of all objects together.
 
     Returns:
-        A line for each selected object that was left unchanged.
+        A line for each selected object that was left unchanged, and one for each object that is their ground now.
 
     Raises:
         SceneError: none of them can emit particles.
@@ -63,10 +65,9 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> list
         make_emitter(item, material)
     if not fit_cells(context.scene, cell, without=items):
         refused += _too_thin(context, emitters)
-    if falling:
-        _add_floor(context, falling)
+    found = _add_ground(context, falling)
     select_only(context, items)
-    return [in_blender(message) for message in refused]
+    return [in_blender(message) for message in refused], [in_blender(message) for message in found]
 
 
 def quick_collider(context: Context) -> list[str]:
@@ -179,20 +180,41 @@ def _is_below(ground: NDArray[np.float64], bounds: NDArray[np.float64]) -> bool:
     return bool((ground[0, :2] <= middle).all() and (middle <= ground[1, :2]).all() and ground[0, 2] <= bounds[0, 2])
 
 
-def _add_floor(context: Context, emitters: list[NewEmitter]) -> None:
-    """Add a plate below the objects: at z = 0 if they are all just above it, else a little below them."""
+def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
+    """Let objects fall on the ground that the scene shows below them, or on an added floor. Returns a message for each such ground."""
+    grounds = [ground_below(context, emitter.shape.bounds(), [each.item for each in emitters]) for emitter in emitters]
+    bare = [emitter for emitter, ground in zip(emitters, grounds, strict=True) if ground is None]
+    if bare:
+        _add_floor(context, bare)
+    told = []
+    for ground in {ground.item.name: ground for ground in grounds if ground is not None}.values():
+        subject = f'Object "{ground.item.name}"'
+        if ground.is_flat or ground.encloses or ground.item.library is not None:
+            _add_floor(context, [each for each, its in zip(emitters, grounds, strict=True) if its and its.item == ground.item], ground)
+            told.append(Message("particles fall on a floor below its surface, which is hidden in renders", (), subject))
+        else:
+            make_collider(ground.item)
+            told.append(Message("it is a collider now, because particles fall on it", (), subject))
+    return told
+
+
+def _add_floor(context: Context, emitters: list[NewEmitter], ground: Ground | None = None) -> None:
+    """Add a plate: at the height of their ground and hidden, else at z = 0 if the objects are just above it, or a little below them."""
     bounds = np.array([emitter.shape.bounds() for emitter in emitters])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     size = high - low
     top = 0.0 if 0.0 <= low[2] <= size.max() else float(low[2] - _FALL * size[2])
-    reach = float(size[:2].max() + 2.0 * _FLOOR_REACH * size.max())
-    cell = cell_size(context.scene) or 0.0
-    depth = max(_FLOOR_DEPTH * float(size.max()), _FLOOR_CELLS * cell)
-    middle = 0.5 * (low + high)
-    floor = add_object(
-        target_collection(context), "Floor", solids.box((reach, reach, depth)), (float(middle[0]), float(middle[1]), top - 0.5 * depth)
-    )
+    reach = 0.5 * float(size[:2].max()) + _FLOOR_REACH * float(size.max())
+    depth = max(_FLOOR_DEPTH * float(size.max()), _FLOOR_CELLS * (cell_size(context.scene) or 0.0))
+    middle = 0.5 * (low + high)[:2]
+    begin, end = middle - reach, middle + reach
+    if ground is not None:
+        top, begin, end = ground.height, np.maximum(begin, ground.bounds[0, :2]), np.minimum(end, ground.bounds[1, :2])
+    (width, length), (x, y) = (end - begin).tolist(), (0.5 * (begin + end)).tolist()
+    floor = add_object(target_collection(context), "Floor", solids.box((width, length, depth)), (x, y, top - 0.5 * depth))
     make_collider(floor)
+    if ground is not None:
+        show_as_wire(floor)
 
 
 class _Quick(Operation):
@@ -205,10 +227,13 @@ class _Quick(Operation):
         return not reason
 
     def execute(self, context: Context) -> Any:
-        self.notes(self._make(context))
+        refused, found = self._make(context)
+        self.notes(refused)
+        self.notes(found, "INFO")
         return {"FINISHED"}
 
-    def _make(self, context: Context) -> list[str]:
+    def _make(self, context: Context) -> tuple[list[str], list[str]]:
+        """Lines for warnings, and for information."""
         raise NotImplementedError
 
 
@@ -236,7 +261,10 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
         soft_max=2_000_000,
     )
 
-    def _make(self, context: Context) -> list[str]:
+    def touched(self, context: Context) -> Iterable[BlenderObject]:
+        return [*super().touched(context), *scenery(context)]
+
+    def _make(self, context: Context) -> tuple[list[str], list[str]]:
         return quick_emitters(context, self.material, self.particle_count)
 
 
@@ -247,8 +275,8 @@ class MPM_OT_quick_collider(_Quick, bpy.types.Operator):
     bl_label = "Quick Collider"
     bl_options = {"REGISTER", "UNDO"}
 
-    def _make(self, context: Context) -> list[str]:
-        return quick_collider(context)
+    def _make(self, context: Context) -> tuple[list[str], list[str]]:
+        return quick_collider(context), []
 
 
 class MPM_MT_quick(bpy.types.Menu):

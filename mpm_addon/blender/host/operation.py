@@ -33,10 +33,10 @@ class Operation:
         """The objects that it may change, for undoing a failure."""
         return [*context.view_layer.objects.selected, *([context.object] if context.object is not None else [])]
 
-    def notes(self: Any, lines: Iterable[str]) -> None:
-        """Report lines as warnings."""
+    def notes(self: Any, lines: Iterable[str], level: str = "WARNING") -> None:
+        """Report lines, as warnings or as "INFO"."""
         for line in lines:
-            self.report({"WARNING"}, line)
+            self.report({level}, line)
 
 
 class _Attempt:

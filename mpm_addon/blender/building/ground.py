@@ -1,0 +1,86 @@
+"""What stands below objects in a scene: the artist's own ground, which a quick effect must not cover with another."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.errors import SceneError
+from ..host.blender_types import BlenderObject, Context
+from ..host.meshes import SURFACE_TYPES, Floats, matrix_array, moved, read_geometry, world_bounds
+
+# a surface that rises by less than this share of its width is flat
+_FLAT = 1e-3
+# how far an object may reach into its ground, as a share of its height
+_SUNK = 0.1
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A rendered object below another.
+
+    Attributes:
+        item: the object.
+        height: of its surface below the middle of the other [Blender units].
+        bounds: of the object in world space, shape (2, 3).
+        encloses: whether it also has a surface above the other's middle, as a room has.
+    """
+
+    item: BlenderObject
+    height: float
+    bounds: Floats
+    encloses: bool
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a level plane."""
+        size = self.bounds[1] - self.bounds[0]
+        return bool(size[2] <= _FLAT * size[:2].max())
+
+
+def ground_below(context: Context, bounds: Floats, without: list[BlenderObject]) -> Ground | None:
+    """The object of the scenery that is closest below something.
+
+    Args:
+        bounds: of what stands above in world space, shape (2, 3).
+        without: objects that do not count.
+    """
+    found = [_ground(context, item, bounds) for item in scenery(context) if item not in without]
+    return max((each for each in found if each is not None), key=lambda each: each.height, default=None)
+
+
+def scenery(context: Context) -> list[BlenderObject]:
+    """The rendered objects with a surface that have no part in the simulation."""
+    return [item for item in context.scene.objects if _is_scenery(item)]
+
+
+def _is_scenery(item: BlenderObject) -> bool:
+    return item.type in SURFACE_TYPES and item.mpm.type == "none" and not item.mpm.cache and not item.hide_render and item.visible_get()
+
+
+def _ground(context: Context, item: BlenderObject, bounds: Floats) -> Ground | None:
+    evaluated = item.evaluated_get(context.evaluated_depsgraph_get())
+    its, middle = world_bounds(evaluated), bounds.mean(axis=0)
+    limit = bounds[0, 2] + _SUNK * (bounds[1, 2] - bounds[0, 2])
+    if (its[0, :2] > middle[:2]).any() or (its[1, :2] < middle[:2]).any() or its[0, 2] > limit:
+        return None
+    try:
+        geometry = read_geometry(evaluated, f'Object "{item.name}"')
+    except SceneError:  # what has no readable surface, such as an empty curve, is no ground
+        return None
+    heights = _crossings(moved(geometry.vertices, matrix_array(evaluated.matrix_world))[geometry.triangles], middle[:2])
+    below = heights[heights <= limit]
+    return Ground(item, float(below.max()), its, bool((heights > limit).any())) if below.size else None
+
+
+def _crossings(triangles: Floats, place: Floats) -> Floats:
+    """The heights at which triangles (n, 3, 3) cross a vertical line through a place (2,), shape (k,)."""
+    ways = triangles[:, :, :2] - place
+    areas = np.stack([_cross(ways[:, (n + 1) % 3], ways[:, (n + 2) % 3]) for n in range(3)], axis=1)
+    total = areas.sum(axis=1)
+    is_crossed = ((areas >= 0.0).all(axis=1) | (areas <= 0.0).all(axis=1)) & (total != 0.0)
+    shares = areas[is_crossed] / total[is_crossed, None]
+    return (shares * triangles[is_crossed, :, 2]).sum(axis=1)
+
+
+def _cross(one: Floats, other: Floats) -> Floats:
+    return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
