@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -97,7 +98,7 @@ def all_laws() -> Scene:
     """The walls and colliders of `four_materials`, with a small cube of each law."""
     room = read_scene(presets_folder() / "scenes" / "four_materials")
     # as in the presets of this law
-    kept = {"damped_elastic": {"reference": "automatic"}}
+    kept: dict[str, dict[str, Any]] = {"damped_elastic": {"reference": "automatic"}}
     materials = {name: Material(name, law(**kept.get(name, {}))) for name, law in LAWS.items()}
     places = [(x, y, 0.6) for x in (-0.4, 0.0, 0.4) for y in (-0.25, 0.0, 0.25)]
     emitters = [Emitter(name, Box(center=at, size=(0.12, 0.12, 0.12)), name) for name, at in zip(materials, places, strict=True)]
