@@ -5,9 +5,10 @@ import pytest
 from .cases.overflow import Overflow, held_wherever_reached, overflow
 from .cases.setting import OFFSETS, TESTED_OFFSET
 
-# The share of what ran over that may hang. Wanted is half a percent (docs/validation.md); ten drops more or less, which rounding decides,
-# are as much. On a sheet, particles on both sides share more nodes.
-HANGING = {"glass": 0.01, "bowl": 0.02}
+# the share of what ran over that may hang: on a sheet, particles on both sides share more nodes
+HANGING = {"glass": 0.005, "bowl": 0.02}
+ONE_DROP = pytest.mark.xfail(reason=".52 % hangs, a drop of 2,097 too many: rounding decides", strict=False)
+HANGS = pytest.mark.xfail(reason="1.9 and 1.1 % hang", strict=True)
 
 
 def falls_off(kind: str, found: Overflow) -> bool:
@@ -16,9 +17,23 @@ def falls_off(kind: str, found: Overflow) -> bool:
 
 # at .5 the middle of a wall of one cell lies on nodes
 @pytest.mark.parametrize(("wall", "offset"), [(1.0, TESTED_OFFSET), (1.0, 0.5), (2.0, TESTED_OFFSET)])
-def test_water_runs_down_the_outside_of_a_glass_and_none_gets_through(wall: float, offset: float) -> None:
+def test_water_runs_over_the_rim_of_a_glass_and_none_gets_through(wall: float, offset: float) -> None:
     found = overflow("glass", offset=offset, wall=wall)
-    assert falls_off("glass", found) and found.leaked == 0
+    assert found.ran_over > 1000
+    assert found.leaked == 0
+
+
+@pytest.mark.parametrize(
+    ("wall", "offset"),
+    [
+        pytest.param(1.0, TESTED_OFFSET, marks=ONE_DROP),
+        (1.0, 0.5),
+        (2.0, TESTED_OFFSET),
+        *(pytest.param(1.0, offset, marks=[pytest.mark.slow, HANGS]) for offset in (0.0, 0.75)),
+    ],
+)
+def test_water_runs_down_the_outside_of_a_glass(wall: float, offset: float) -> None:
+    assert falls_off("glass", overflow("glass", offset=offset, wall=wall))
 
 
 @pytest.mark.slow

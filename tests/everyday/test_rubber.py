@@ -46,14 +46,20 @@ def test_a_rod_with_forces_from_the_current_state_does_not_come_back() -> None:
     assert rubber.flying("current", offset=TESTED_OFFSET).end > 3.0
 
 
-@pytest.mark.parametrize("offset", EVERY_OFFSET)
-@pytest.mark.parametrize("stretch", [2.0, 4.0, 8.0])
+CREEPS = pytest.mark.xfail(reason="some of it creeps out of its grips: its middle is stretched to 7.49 times its length", strict=True)
+PULLED = [(stretch, offset) for stretch in (2.0, 4.0, 8.0) for offset in OFFSETS]
+
+
+def marks(stretch: float, offset: float) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.slow] * (offset != TESTED_OFFSET) + [CREEPS] * ((stretch, offset) == (8.0, 0.5))
+
+
+@pytest.mark.parametrize(("stretch", "offset"), [pytest.param(*each, marks=marks(*each)) for each in PULLED])
 def test_a_strip_of_a_preset_neither_tears_nor_loses_anything(stretch: float, offset: float) -> None:
     """Two-dimensional, with the preset as it is."""
     strip = rubber.pulled("", stretch, offset=offset, dimension=2, preset="jelly")
     assert strip.lost == 0
-    # some of it creeps out of the grips
-    assert strip.stretch == pytest.approx(stretch, rel=0.08)
+    assert strip.stretch == pytest.approx(stretch, rel=0.05)
     assert strip.gap < 1.15
 
 

@@ -147,6 +147,12 @@ def test_a_cube_of_jelly_bounces_on_its_edge_and_recovers() -> None:
     assert np.quantile(volume_ratios(run, "cube", highest), (0.05, 0.95)) == pytest.approx(np.ones(2), abs=0.05)
 
 
+@pytest.mark.xfail(reason="since solids settle on the floor, its fourth impact is at frame 50: a twentieth of it is below .87", strict=True)
+def test_a_cube_of_jelly_has_its_volume_in_the_last_frame_of_the_figure() -> None:
+    run = until(50, "blazevic_jelly_3d", spacing=0.06)
+    assert np.quantile(volume_ratios(run, "cube"), (0.05, 0.95)) == pytest.approx(np.ones(2), abs=0.05)
+
+
 # --- snow: figures 4.3, 5.3
 
 
