@@ -106,6 +106,11 @@ class _Corner(NamedTuple):
     weights: list[float]
 
 
+def _layers(sequence: Any, kinds: tuple[str, ...]) -> list[Any]:
+    # Blender 4.2's bmesh cannot read boolean layers
+    return [layer for kind in kinds if hasattr(sequence.layers, kind) for layer in getattr(sequence.layers, kind).values()]
+
+
 class _Cutter:
     """Cuts a mesh in bmesh."""
 
@@ -114,8 +119,8 @@ class _Cutter:
         self._vertices = list(built.verts)
         self._count = len(self._vertices)
         self._place = first_at_same_place(_positions(whole).astype(np.float64)).tolist()
-        self._layers = [layer for kind in _OF_CORNERS for layer in getattr(built.loops.layers, kind).values()]
-        self._edge_layers = [layer for kind in _OF_EDGES for layer in getattr(built.edges.layers, kind).values()]
+        self._layers = _layers(built.loops, _OF_CORNERS)
+        self._edge_layers = _layers(built.edges, _OF_EDGES)
 
     def run(self) -> None:
         """Replace the faces that are cut."""
