@@ -1,6 +1,7 @@
 """The shapes of emitters and colliders, by their name in scene files.
 
-Declared without numba, so that the interface and scene files can use them. A new shape needs one file, and one line here.
+Declared without numba, so that the interface and scene files can use them. A new shape needs one file and one line here;
+what is computed of shapes has a branch for it (see `docs/architecture.md`, "Where to add things").
 """
 
 from ...scene.shape import Shape
