@@ -192,7 +192,7 @@ def hanging_jelly(stage: Any) -> None:
 
 
 def painted_jelly(stage: Any) -> None:
-    """A vertex group makes one end of a beam a hundred times stiffer than the other; a color attribute shows it."""
+    """A vertex group makes one end of a beam seventeen times stiffer than the other; a color attribute shows it."""
     stage.collider("Bar", cylinder(0.06, 0.8), (0.0, 0.0, 0.28), GRAY, rotation=(90.0, 0.0, 0.0), friction=0.8)
     beam = stage.emitter("Beam", box((0.9, 0.3, 0.14)), (0.0, 0.0, 0.42), "jelly")
     cut = beam.modifiers.new("Cut", "SUBSURF")
@@ -211,7 +211,7 @@ def painted_jelly(stage: Any) -> None:
 
 
 def melting(stage: Any) -> None:
-    """A statue's stiffness is keyframed away: it melts."""
+    """A statue's yield stress is keyframed down: it melts."""
     turn, color = (math.degrees(-0.3), 0.0, math.degrees(0.3)), (0.85, 0.55, 0.1)
     statue = stage.emitter("Suzanne", ball(0.25), (0.0, 0.0, 0.26), "jelly", rotation=turn, color=color, particles_per_cell=6)
     make_monkey(statue.data, 0.25)

@@ -26,14 +26,16 @@ Every error and warning; `…` stands for a name or a value. To find a message, 
 [Troubleshooting](troubleshooting.md) explains the most common ones.
 """
 
+# Each heading, and the folders of the package with its messages; "" is the package without its folders.
 PARTS = {
-    "core": "The simulation and its settings",
-    "storage": "Scene files, presets, caches and exports",
-    "bake": "The bake",
-    "wedge": "Wedges",
-    "live": "The live preview",
-    "blender": "Blender",
-    "": "The command line",
+    "The simulation and its settings": ("core",),
+    "Scene files, presets, caches and exports": ("storage",),
+    "The bake": ("bake",),
+    "Surfaces, skins and volumes": ("derived",),
+    "Wedges": ("wedge",),
+    "The live preview": ("live",),
+    "Blender": ("blender",),
+    "The command line": ("command_line", ""),
 }
 
 
@@ -46,8 +48,8 @@ def main() -> None:
 def page() -> str:
     """Returns the page: a heading for each part of the package, and its messages in alphabetical order."""
     sections = []
-    for part, heading in PARTS.items():
-        paths = (PACKAGE / part).rglob("*.py") if part else PACKAGE.glob("*.py")
+    for heading, folders in PARTS.items():
+        paths = [path for folder in folders for path in ((PACKAGE / folder).rglob("*.py") if folder else PACKAGE.glob("*.py"))]
         lines = sorted({message for path in sorted(paths) for message in messages_of(path)}, key=str.casefold)
         if lines:
             sections.append(f"## {heading}\n\n" + "\n".join(f"- `{line}`" for line in lines) + "\n")

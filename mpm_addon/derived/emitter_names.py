@@ -13,7 +13,9 @@ def named(text: str, names: Sequence[str], subject: str) -> list[str]:
         fitting = [name for name in names if rest.startswith(name) and rest[len(name) :].lstrip()[:1] in ("", ",")]
         if not fitting:
             wrong = rest.split(",")[0].strip()
-            raise SceneError(f'there is no emitter "{wrong}"{suggestion(wrong, names)}', f"use some of {', '.join(names)}", subject=subject)
+            raise SceneError(
+                f'emitter "{wrong}" does not exist{suggestion(wrong, names)}', f"use one or more of {', '.join(names)}", subject=subject
+            )
         found.append(max(fitting, key=len))
         rest = rest[len(found[-1]) :].lstrip().removeprefix(",").strip()
     return found

@@ -122,7 +122,7 @@ class Plan:
             if name not in known:
                 raise CacheError(
                     f'frame {frame.number} has no attribute "{name}" for a surface{suggestion(name, known)}',
-                    f"use some of {', '.join(known)}",
+                    f"use one or more of {', '.join(known)}",
                     subject=str(self._cache.folder),
                 )
         # the emitters choose the materials of the mesh

@@ -54,7 +54,7 @@ class SkinProduct:
         self._cache = cache
         scenes = scenes_of_emission(cache)
         if scenes[-1].solver.dimension != 3:
-            raise CacheError("has two dimensions, so no mesh can follow", "derive from a three-dimensional one", subject=str(cache.folder))
+            raise CacheError("is two-dimensional, so no mesh can follow", "use a three-dimensional scene", subject=str(cache.folder))
         self._cell = scenes[-1].solver.grid_spacing
         self._tears = any(scene.tears for scene in scenes)
         self.emitters = chosen_emitters([scene.emitters[number] for number, scene in enumerate(scenes)], settings)
@@ -74,7 +74,9 @@ class SkinProduct:
             look()
             frame = self._cache.state(moment)
             if not np.isfinite(frame.position).all():
-                raise CacheError(f"frame {frame.number} has particles that are nowhere", "bake it again", subject=str(self._cache.folder))
+                raise CacheError(
+                    f"frame {frame.number} has particles without a finite position", "bake it again", subject=str(self._cache.folder)
+                )
             births = self._births(moment, frame)
             bonds = self._cache.bonds_at(moment) if self._tears else Bonds()
             yield self._written(moment, tuple(follower.piece(frame, births, bonds) for follower in self._followers))

@@ -227,6 +227,7 @@ def test_messages_name_parameters_as_the_panels_do() -> None:
     assert problem_and_remedy(error) == ('Emitter "grid_spacing": Cell Size 1 m is larger than the object', "Use a smaller Cell Size")
     law = labeled("young_modulus 0 Pa is not allowed; set particles_per_cell.")
     assert law == "Young's Modulus 0 Pa is not allowed; set Particles per Cell."
+    assert labeled("radius 1 m is below min_distance 2 m, max_fullness 2") == "radius 1 m is below Min Distance 2 m, Max Fullness 2"
 
 
 @pytest.mark.parametrize("path", ["/home/grid_spacing/x.blend", "C:\\grid_spacing\\a", "grid_spacing.blend", "my_grid_spacing"])

@@ -158,7 +158,7 @@ def test_a_bake_has_its_volume_made_if_it_is_to(bpy: Any, particles: Any, monkey
 
 def test_what_the_process_says_is_reported(bpy: Any, particles: Any) -> None:
     bpy.context.scene.mpm.volume.emitters = "snow bal"
-    assert 'Volume: there is no emitter "snow bal" (did you mean "snow ball"?)' in error_of(bpy.ops.mpm.volume_make)
+    assert 'Volume: emitter "snow bal" does not exist (did you mean "snow ball"?)' in error_of(bpy.ops.mpm.volume_make)
 
 
 @blender

@@ -69,7 +69,7 @@ def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("emitter", "options", "words"),
     [
-        ({}, ("--emitters", "oen"), r'Skin: there is no emitter "oen" \(did you mean "one"\?\); use some of one\.'),
+        ({}, ("--emitters", "oen"), r'Skin: emitter "oen" does not exist \(did you mean "one"\?\); use one or more of one\.'),
         ({}, ("--quality", "draft"), r"--quality is a setting of surfaces; leave it out to make skins\."),
         ({}, ("--frames", "7-9"), r"there are no frames 7-9; frames 1 to 1 are cached\."),
         ({"mode": "inflow"}, (), r'Emitter "one": its mesh cannot follow particles that are emitted over time \(mode inflow\); emit all'),
@@ -90,7 +90,7 @@ def test_shapes_without_a_mesh_and_flat_scenes_have_no_skin(tmp_path: Path, caps
     told = derive(capsys, tmp_path / "sphere")[2]
     assert 'Emitter "left": a sphere has no mesh that could follow its particles; use a mesh, or a surface.' in told
     write_cache(tmp_path / "flat", arrays(particles(4).astype(np.float32)), scene=description(dimension=2))
-    assert "has two dimensions, so no mesh can follow" in derive(capsys, tmp_path / "flat")[2]
+    assert "is two-dimensional, so no mesh can follow" in derive(capsys, tmp_path / "flat")[2]
 
 
 def test_missing_births_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -220,7 +220,10 @@ def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--emitters", "haep"), r'Volume: there is no emitter "haep" \(did you mean "heap"\?\); use some of left, right, heap\.'),
+        (
+            ("--emitters", "haep"),
+            r'Volume: emitter "haep" does not exist \(did you mean "heap"\?\); use one or more of left, right, heap\.',
+        ),
         (("--radius", "0.01"), r"Volume: radius 0\.01 m is not between one and 4 voxels of 0\.1 m; use 0\.1 to 0\.4 m, or another"),
         (("--voxel-size", "0"), r"Volume: voxel_size 0 m is not allowed; use a finite number above 0 m\."),
         (("--max-fullness", "3"), r"Volume: max_fullness 3 is not allowed"),
@@ -239,7 +242,7 @@ def test_wrong_requests_are_answered_in_one_line(
 
 def test_a_flat_scene_has_no_volume(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cache(tmp_path / "flat", arrays(dust(5)), scene=description(dimension=2))
-    assert "has two dimensions, so it has no volume" in derive(capsys, tmp_path / "flat")[2]
+    assert "is two-dimensional, so it has no volume" in derive(capsys, tmp_path / "flat")[2]
 
 
 def test_volumes_are_exported_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

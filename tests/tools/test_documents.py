@@ -9,8 +9,41 @@ import document_messages
 import pytest
 from site_pages import make_site
 
+from mpm_addon.core.advice import preflight, preview
+from mpm_addon.core.emission import references
+from mpm_addon.core.forecast import estimate
+from mpm_addon.core.geometry import thickness
+from mpm_addon.core.geometry.shapes import mesh
+from mpm_addon.core.scene import settings
+from mpm_addon.core.scene.emitter import PARTICLES_PER_CELL
+from mpm_addon.core.stepping import steering
+from mpm_addon.derived import binding
+from mpm_addon.storage import plain_files, user_presets, wedge_variants
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Statements with a figure that the code declares.
+FIGURES = [
+    ("docs/manual/speed.md", f"up to {estimate.BYTES_PER_PARTICLE['float32']} bytes per particle"),
+    ("docs/manual/speed.md", f"take another {estimate.BYTES_PER_REST_STATE['float32']} bytes"),
+    ("docs/manual/speed.md", f"{estimate.BYTES_PER_BLOCK['float32'] // 1000} kB for each block"),
+    ("docs/manual/speed.md", f"the program itself {estimate.BYTES_OF_PROGRAM / 1e9:g} GB"),
+    ("docs/manual/preview.md", f"{preview.PARTICLES:,} by default"),
+    ("docs/manual/preview.md", f"at most {steering.LONGEST_MOVE:g} cells per frame"),
+    ("docs/manual/objects.md", f"solids have a friction of {settings.DEFAULT_FRICTION:g}"),
+    ("docs/manual/objects.md", {3.0: "closer than three cells at rest are joined"}[references.LEAST_GAP]),
+    ("docs/manual/presets.md", f"At most {user_presets.MOST} presets"),
+    ("docs/manual/surfaces.md", f"a fixed sum of the {binding.NEIGHBORS} particles"),
+    ("docs/farm.md", f"at most {wedge_variants.MOST_VARIATIONS} variants"),
+    ("docs/formats.md", f"particles_per_cell = {PARTICLES_PER_CELL:g}"),
+    ("docs/formats.md", f"more than {preflight.LARGEST_SHARE_OF_MEMORY:.0%} of the available memory"),
+    ("docs/formats.md", f"more than {preflight.LARGEST_SHARE_OF_DISK:.0%} of the free space"),
+    ("docs/formats.md", f"a hole of more than {preflight.LARGEST_HOLE:.0%} of the surface"),
+    ("docs/meshes.md", f"up to {mesh.LARGEST_OPENING:.0%} of its own surface"),
+    ("docs/meshes.md", f"up to {thickness.LARGEST_CAPPED_OPENING:.0%}: capped"),
+    ("docs/security.md", f"{plain_files.LARGEST_TEXT / 1e6:g} MB"),
+    ("docs/security.md", f"tables nested {plain_files.DEEPEST} deep"),
+]
 
 
 @pytest.mark.slow
@@ -41,6 +74,19 @@ def _anchors(page: Path) -> set[str]:
 
 def test_the_list_of_messages_is_that_of_the_source() -> None:
     assert document_messages.PAGE.read_text(encoding="utf-8") == document_messages.page(), "make docs"
+
+
+def test_every_package_with_messages_has_a_heading() -> None:
+    package = document_messages.PACKAGE
+    listed = {folder for folders in document_messages.PARTS.values() for folder in folders}
+    speaking = {path.relative_to(package).parts[0] for path in package.glob("*/**/*.py") if any(document_messages.messages_of(path))}
+    assert len(speaking) > 5
+    assert speaking - listed == set()
+
+
+@pytest.mark.parametrize(("page", "told"), FIGURES)
+def test_figures_are_those_of_the_code(page: str, told: str) -> None:
+    assert told in " ".join((ROOT / page).read_text(encoding="utf-8").split())
 
 
 def test_what_troubleshooting_quotes_is_said_by_the_source() -> None:

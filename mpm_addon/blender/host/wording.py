@@ -7,8 +7,9 @@ from ...core.laws import LAWS
 from ...core.messages import Action, Message, one_line
 from ...core.parameters import parameters_of
 from ...core.scene.emitter import Emitter
+from ...core.scene.force import Force
 from ...core.scene.settings import CacheSettings, Domain, Solver, Time
-from ...derived.settings import SurfaceSettings
+from ...derived.settings import SurfaceSettings, VolumeSettings
 
 BUTTONS = {
     Action.BAKE: "choose Bake",
@@ -49,7 +50,7 @@ def title(word: str) -> str:
 @cache
 def _labels() -> dict[str, str]:
     """The label of each parameter whose name in scene files is not a plain word."""
-    owners = (Solver, Time, Domain, CacheSettings, Emitter, SurfaceSettings, *LAWS.values())
+    owners = (Solver, Time, Domain, CacheSettings, Emitter, Force, SurfaceSettings, VolumeSettings, *LAWS.values())
     names = {declared.name for owner in owners for declared in parameters_of(owner)}
     return {name: title(name) for name in names if "_" in name}
 
