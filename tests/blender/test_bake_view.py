@@ -85,7 +85,7 @@ def test_a_bake_that_runs_says_how_far_it_is(state: State, headline: str, found:
 
 
 def test_a_bake_tells_its_numbers_where_it_runs_and_what_follows() -> None:
-    assert running(State.BAKING).details == ("Frame 12, 87 substeps, 500,000 particles", "12 of 48 frames, 0.82 s/frame, 0:31 left")
+    assert running(State.BAKING).details == ("Frame 12, 87 substeps", "500,000 particles, 0.82 s/frame", "12 of 48 frames, 0:31 left")
     assert buttons(running(State.PAUSED, is_asked_to_pause=True))[0] == ("bake_pause", "Resume")
     view = view_of(Facts((1, 2), progress=Progress(State.BAKING, 0.0, {}, "On farm7, process 3"), queue='Scene 2 of 3: "B"'))
     assert view.details == ('Scene 2 of 3: "B"', "On farm7, process 3")

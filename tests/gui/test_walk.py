@@ -44,7 +44,7 @@ def test_the_button_bakes_and_the_panel_tells_how_far_it_is(walk: Walk) -> None:
     window.wait_until("view()['state'] == 'BAKING'", limit=COMPILING_SECONDS)
     first_text, first_picture = window.ask("view()['text']"), _settled(walk, sidebar)
     window.wait_until(f"view()['text'] != {first_text!r} and len(baked()) >= 5", limit=BAKING_SECONDS)
-    assert re.match(r"Baking \d+ %", window.ask("view()['text']"))
+    assert re.match(r"Baking \d+%", window.ask("view()['text']"))
     assert first_picture.tobytes() != _settled(walk, sidebar).tobytes(), "the panel shows the same as before"
     walk.picture("baking")
 

@@ -204,16 +204,12 @@ def _running(facts: Facts, progress: Progress) -> BakeView:
 
 
 def _numbers(event: Mapping[str, Any]) -> list[str]:
-    """The numbers of a running bake, as short lines."""
+    """The numbers of a running bake, in lines that fit the sidebar's usual width."""
     lines = [
-        [
-            _told(event, "frame", "Frame {:d}"),
-            _told(event, "substeps", "{:,d} substeps"),
-            _told(event, "particles", "{:,d} particles"),
-        ],
+        [_told(event, "frame", "Frame {:d}"), _told(event, "substeps", "{:,d} substeps")],
+        [_told(event, "particles", "{:,d} particles"), _told(event, "seconds_per_frame", "{:.2g} s/frame")],
         [
             f"{event['done']} of {event['total']} frames" if event.get("total") else "",
-            _told(event, "seconds_per_frame", "{:.2g} s/frame"),
             "" if event.get("eta_seconds") is None else f"{remaining(event['eta_seconds'])} left",
         ],
     ]
