@@ -21,7 +21,7 @@ demo: build ## bake and render the demonstration
 gallery: build ## bake and render every feature scene; GALLERY="drum fountain" for these alone
 	@$(PYTHON) demo/run.py gallery $(GALLERY)
 
-ready-scenes: build ## add, bake and render every ready scene; READY="snowball hourglass" for these alone
+ready-scenes: build ## add, bake and render every ready scene as Draft; READY="snowball hourglass" for these alone
 	@$(PYTHON) demo/run.py ready_scenes $(READY)
 
 test: setup ## run every test

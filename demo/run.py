@@ -5,6 +5,7 @@ Like a user, with the extension's zip in an isolated Blender:
 demo: the demonstration, a contact sheet and an animation (`make demo`).
 gallery: a contact sheet of each feature scene, for docs/features.md (`make gallery`).
 ready_scenes: a picture of each ready scene of Add > MPM, for the README and the manual (`make ready-scenes`).
+final: the same of those in their Final size, for docs/pictures.md.
 
 With the command line, displayed by the extension of the source tree:
 
@@ -21,6 +22,7 @@ With names, only these are made. Files, caches and pictures go to build/KIND/.
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -126,10 +128,34 @@ def feature(name: str, blender: IsolatedBlender, folder: Path) -> str:
 
 def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Add, bake and render a ready scene."""
-    blend_file = folder / f"{name}.blend"
-    blender.run("bake.py", built_zip(), f"ready:{name}", blend_file)
-    (rendered,) = blender.render(blend_file, folder / name, [READY_SCENES[name]], (960, 540), 24)
-    return write_jpeg(opened(rendered, (480, 270)), PICTURES / "ready_scenes" / f"{name}.jpg", quality=86)
+    return _ready_scene(name, blender, folder, "draft", (640, 360), 24)
+
+
+def final_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
+    """Add, bake and render a ready scene in its Final size."""
+    return _ready_scene(name, blender, folder, "final", (960, 540), 32)
+
+
+def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, size: str, pixels: tuple[int, int], samples: int) -> str:
+    """Bake a ready scene to the frame after that of the picture, which motion blur reads, and render it; returns a line about it."""
+    blend_file, frame = folder / f"{name}.blend", READY_SCENES[name]
+    seconds = [processor_seconds()]
+    blender.run("bake.py", built_zip(), f"ready:{name}:{size}:{frame + 1}", blend_file)
+    seconds.append(processor_seconds())
+    (rendered,) = blender.render(blend_file, folder / name, [frame], pixels, samples)
+    seconds.append(processor_seconds())
+    target = PICTURES / ("ready_scenes" if size == "draft" else size) / f"{name}.jpg"
+    path = write_jpeg(opened(rendered), target, quality=82)
+    cache = folder / f"cache_mpm_{name}"
+    count, stored = baked_frames(cache)[-1]["particles"], sum(item.stat().st_size for item in cache.rglob("*") if item.is_file())
+    spent = f"processor time: bake and surfaces {seconds[1] - seconds[0]:.0f} s, picture {seconds[2] - seconds[1]:.0f} s"
+    return f"{path}; {count:,} particles, {frame + 1} frames of {stored / (frame + 1) / 1e6:.1f} MB; {spent}"
+
+
+def processor_seconds() -> float:
+    """Processor time of all programs that this one has run."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def display(name: str, _: IsolatedBlender, folder: Path) -> str:
@@ -190,6 +216,7 @@ KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str
     "demo": (DEMONSTRATION, demonstration),
     "gallery": ([name for name in SCENES if name not in DEMONSTRATION], feature),
     "ready_scenes": (READY_SCENES, ready_scene),
+    "final": (READY_SCENES, final_scene),
     "display": (SHOTS, display),
     "thumbnails": (material_preset_names(), thumbnail),
     "sheet": (material_preset_names(), sheet),

@@ -105,6 +105,22 @@ def test_clear_materials_take_their_color_from_inside(bpy: Any, particles: Any) 
 
 
 @blender
+def test_light_falls_through_clear_materials_on_what_is_inside(bpy: Any, particles: Any) -> None:
+    """With the scene's own lamps: a floor under water is lit, not in its shadow."""
+    display.dress(particles, [WATER, SAND])
+
+    def surface_of(name: str) -> Any:
+        output = next(node for node in bpy.data.materials[name].node_tree.nodes if node.type == "OUTPUT_MATERIAL")
+        return output.inputs["Surface"].links[0].from_node
+
+    mixed = surface_of("MPM Pool")
+    rays = mixed.inputs[0].links[0].from_node.inputs
+    assert {socket.links[0].from_socket.name for socket in rays if socket.links} == {"Is Shadow Ray", "Is Diffuse Ray"}
+    assert [socket.links[0].from_node.type for socket in mixed.inputs[1:]] == ["BSDF_PRINCIPLED", "BSDF_TRANSPARENT"]
+    assert surface_of("MPM Heap").type == "BSDF_PRINCIPLED"
+
+
+@blender
 def test_an_older_group_is_built_anew_and_an_edited_one_is_not(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     item = block(bpy, 3)
     display.dress(item, [WATER])

@@ -33,8 +33,8 @@ REAL = pytest.param("honey_suzanne", marks=pytest.mark.blender)
 blender = pytest.mark.blender
 
 
-def add(bpy: Any, name: str) -> Any:
-    assert bpy.ops.mpm.add_ready_scene(scene=name) == {"FINISHED"}
+def add(bpy: Any, name: str, **options: str) -> Any:
+    assert bpy.ops.mpm.add_ready_scene(scene=name, **options) == {"FINISHED"}
     return bpy.context.scene
 
 
@@ -55,6 +55,40 @@ def test_a_ready_scene_is_whole_and_without_a_warning(bpy: Any, name: str) -> No
     assert bpy.context.view_layer.objects.active.mpm.type == "emitter"
     # particles replace their emitter
     assert all(item.hide_render for item in scene.objects if item.mpm.type == "emitter")
+
+
+@pytest.mark.parametrize("name", [*EVERYWHERE, REAL])
+def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_either(bpy: Any, name: str) -> None:
+    add(bpy, name)
+    draft = estimate(extract_scene(bpy.context))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    add(bpy, name, size="final")
+    described = extract_scene(bpy.context)
+    cost = estimate(described)
+    assert warnings_of(described, cost) == []
+    assert cost.particles > max(300_000, 3 * draft.particles)
+    assert cost.particles < 450_000
+
+
+@pytest.mark.parametrize(
+    ("size", "quality", "pixels", "is_blurred"), [("draft", "good", (960, 540), False), ("final", "film", (1920, 1080), True)]
+)
+def test_the_size_of_a_ready_scene_decides_how_it_is_shown(
+    bpy: Any, size: str, quality: str, pixels: tuple[int, int], is_blurred: bool
+) -> None:
+    scene = add(bpy, "dam_break", size=size)
+    assert scene.mpm.surface.quality == quality
+    assert (scene.render.resolution_x, scene.render.resolution_y) == pixels
+    assert scene.render.use_motion_blur == is_blurred
+
+
+@blender
+@pytest.mark.parametrize("size", ["draft", "final"])
+def test_light_passes_as_many_faces_as_it_may_bounce(bpy: Any, size: str) -> None:
+    cycles = add(bpy, "dam_break", size=size).cycles
+    # reflections inside drops are glossy, and each pane has two faces
+    assert cycles.glossy_bounces == cycles.transmission_bounces == cycles.max_bounces == 12
+    assert cycles.transparent_max_bounces == 32
 
 
 @pytest.mark.parametrize("name", [*EVERYWHERE, REAL])
@@ -112,6 +146,7 @@ def test_a_scene_of_the_user_is_not_touched(bpy: Any) -> None:
         lambda bpy, scene: setattr(scene, "world", bpy.data.worlds.new("Sunset")),
         lambda bpy, scene: setattr(scene.mpm.solver, "grid_spacing", 0.3),
         lambda bpy, scene: setattr(scene.mpm.volume, "while_baking", True),
+        lambda bpy, scene: setattr(scene.mpm.surface, "quality", "draft"),
         lambda bpy, scene: add_mesh(bpy, "Table"),
     ],
 )

@@ -122,7 +122,7 @@ def test_presets_inside_the_package_come_first(tmp_path: Path, monkeypatch: pyte
         (("density = 1000.0", "density = -1"), "density -1 kg/m^3 is not allowed"),
         (("label", "lable"), 'unknown key "lable" (did you mean "label"?)'),
         (('description = "', 'source = "" #'), "is not valid TOML"),
-        (("[0.05, 0.25, 0.8]", "[0.05, 0.25]"), "color [0.05, 0.25] is not allowed; use red, green and blue from 0 to 1."),
+        (("[0.04, 0.42, 0.66]", "[0.04, 0.42]"), "color [0.04, 0.42] is not allowed; use red, green and blue from 0 to 1."),
         (("[parameters]", "[[finish]]\n[parameters]"), 'Material preset "water", finish: '),
         (("[parameters]", "[finish]\nroughness = 2\n[parameters]"), '"water", finish: roughness 2 is not allowed; use a finite number at'),
         (("[parameters]", "[finish]\nrougness = 0.5\n[parameters]"), 'finish: unknown key "rougness" (did you mean "roughness"?)'),

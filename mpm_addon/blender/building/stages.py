@@ -4,12 +4,13 @@ Shared by the ready scenes, the demo and the pictures of the documentation; each
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 
 from ...core.scene.settings import SIDES
+from ...derived.settings import FILM
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
 from .placement import add_object, from_meters, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
@@ -18,6 +19,8 @@ from .surfaces import Rgb, glaze, paint, world_of
 _SENSOR = 36.0
 # How often the faces of soft emitters with a bevel are halved.
 _BENDING = 4
+# As many faces of panes let light through.
+_MOST_PANES = 32
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Studio:
         size: of the picture [pixels].
         samples, bounces, fog_bounces: settings of Cycles; light that is scattered in fog less often makes it gray.
         view: view transform and look; the scene's own if not given.
+        is_final: whether particles are as small as declared for final pictures, with fine surfaces and motion blur.
     """
 
     lamps: tuple[Lamp, ...]
@@ -57,11 +61,16 @@ class Studio:
     bounces: int = 12
     fog_bounces: int = 4
     view: tuple[str, str] | None = None
+    is_final: bool = False
 
 
-READY = Studio(
-    lamps=(Lamp("Key", (-0.75, -0.45, 0.9), 34.0, 0.6), Lamp("Rim", (0.75, 0.55, 0.7), 18.0, 0.5)), sky=(0.62, 0.70, 0.82), brightness=0.45
+DRAFT = Studio(
+    lamps=(Lamp("Key", (-0.75, -0.45, 0.9), 34.0, 0.6), Lamp("Rim", (0.75, 0.55, 0.7), 18.0, 0.5)),
+    sky=(0.62, 0.70, 0.82),
+    brightness=0.3,
+    view=("AgX", "AgX - Medium High Contrast"),
 )
+FINAL = replace(DRAFT, size=(1920, 1080), samples=64, is_final=True)
 
 
 class Stage:
@@ -72,7 +81,7 @@ class Stage:
         studio: lighting and render settings.
     """
 
-    def __init__(self, scene: BlenderScene, collection: Any, studio: Studio = READY) -> None:
+    def __init__(self, scene: BlenderScene, collection: Any, studio: Studio = DRAFT) -> None:
         self.scene = scene
         self.studio = studio
         self.emitters: list[BlenderObject] = []
@@ -85,10 +94,10 @@ class Stage:
         self.scene.frame_set(1)
         self.scene.mpm.time_scale = time_scale
 
-    def cells(self, edge: float) -> None:
-        """Set the cell size [m]."""
+    def cells(self, edge: float, *, final: float | None = None) -> None:
+        """Set the cell size [m]; `final` is that for final pictures, if it differs."""
         self.scene.mpm.solver.spacing = "spacing"
-        self.scene.mpm.solver.grid_spacing = edge * self._unit
+        self.scene.mpm.solver.grid_spacing = self._unit * (final if final is not None and self.studio.is_final else edge)
 
     def emitter(
         self, name: str, solid: Solid, at: Point, preset: str, *, rotation: Point = (0.0, 0.0, 0.0), bevel: float = 0.0, **settings: Any
@@ -143,10 +152,12 @@ class Stage:
         glaze(item)
         return item
 
-    def seen(self, name: str, solid: Solid, at: Point, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0) -> BlenderObject:
-        """Add an object that is rendered but not simulated."""
+    def seen(
+        self, name: str, solid: Solid, at: Point, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0, tile: float = 0.0
+    ) -> BlenderObject:
+        """Add an object that is rendered but not simulated; one with tiles if the edge of a `tile` [m] is given."""
         item = self._object(name, solid, at)
-        paint(item, color, roughness=roughness, metallic=metallic)
+        paint(item, color, roughness=roughness, metallic=metallic, tile=tile * self._unit)
         return item
 
     def fog(self) -> None:
@@ -157,13 +168,16 @@ class Stage:
         """Add a plane that is rendered but not simulated."""
         self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness)
 
-    def floor(self, half: float, color: Rgb, **settings: Any) -> None:
-        """Add the ground: a collider with its top at z = 0, and a rendered backdrop that curves up in the background."""
+    def floor(self, half: float, color: Rgb, *, tile: float = 0.0, **settings: Any) -> None:
+        """Add the ground: a collider with its top at z = 0, and a rendered backdrop that curves up in the background.
+
+        Both are at the same height: water reaches just into the collider, and a gap of air below it would mirror everything.
+        """
         plate = self._object("Floor", box((2.0 * half, 2.0 * half, 0.2)), (0.0, 0.0, -0.1))
         make_collider(plate, **settings)
         show_as_wire(plate)
         bend = [(3.0 + 2.0 * math.sin(turn), 2.0 - 2.0 * math.cos(turn)) for turn in (0.1 * math.pi / 2.0 * step for step in range(11))]
-        backdrop = self.seen("Backdrop", sheet([(-12.0, 0.0), *bend, (5.0, 12.0)], 60.0), (0.0, 0.0, -0.001), color, roughness=0.8)
+        backdrop = self.seen("Backdrop", sheet([(-12.0, 0.0), *bend, (5.0, 12.0)], 60.0), (0.0, 0.0, 0.0), color, roughness=0.8, tile=tile)
         backdrop.data.shade_smooth()
 
     def domain(self, low: Point, high: Point, *, surface: str = "slip") -> BlenderObject:
@@ -223,6 +237,9 @@ class Stage:
         studio, render = self.studio, self.scene.render
         render.resolution_x, render.resolution_y = studio.size
         render.resolution_percentage = 100
+        if studio.is_final:
+            render.use_motion_blur = True
+            self.scene.mpm.surface.quality = FILM
         if studio.view is not None:
             self.scene.view_settings.view_transform, self.scene.view_settings.look = studio.view
         try:
@@ -232,6 +249,8 @@ class Stage:
         cycles = self.scene.cycles
         cycles.samples, cycles.use_denoising, cycles.max_bounces = studio.samples, True, studio.bounces
         cycles.volume_bounces = studio.fog_bounces
+        # light that is reflected inside drops and between panes also counts toward these, and goes dark at Blender's 4 and 8
+        cycles.glossy_bounces, cycles.transparent_max_bounces = studio.bounces, _MOST_PANES
 
     def _object(self, name: str, solid: Solid, at: Point, rotation: Point = (0.0, 0.0, 0.0)) -> BlenderObject:
         unit = self._unit

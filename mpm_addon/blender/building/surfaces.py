@@ -9,16 +9,28 @@ from ..display.materials import Shader, tree_of
 from ..host.blender_types import BlenderMaterial, BlenderObject
 
 Rgb = tuple[float, float, float]
+# The width of the joints between tiles, relative to a tile's edge; their color and that of the darkest tile, relative to the brightest.
+_JOINT, _JOINT_COLOR, _DARKEST_TILE = 0.02, 0.35, 0.8
 
 
-def paint(item: BlenderObject, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0) -> None:
-    """Give an object a material of one color."""
+def paint(item: BlenderObject, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0, tile: float = 0.0) -> None:
+    """Give an object a material of one color, or of square tiles of nearly that color if their edge [Blender units] is given."""
     material = _new(item.name, color)
     if tree_of(material) is not None:
         shader = Shader(tree_of(material))
-        values: dict[str | int, Any] = {"Base Color": (*color, 1.0), "Roughness": roughness, "Metallic": metallic}
+        base = _tiles(shader, color, tile) if tile else (*color, 1.0)
+        values: dict[str | int, Any] = {"Base Color": base, "Roughness": roughness, "Metallic": metallic}
         shader.end(shader.node("ShaderNodeBsdfPrincipled", values))
     item.data.materials.append(material)
+
+
+def _tiles(shader: Shader, color: Rgb, edge: float) -> Any:
+    """The color of tiles and the joints between them: their lines show how water bends light, and how large everything is."""
+    place = shader.node("ShaderNodeTexCoord", {}).outputs["Object"]
+    inputs: dict[str | int, Any] = {"Vector": place, "Scale": 1.0, "Brick Width": edge, "Row Height": edge, "Mortar Size": _JOINT * edge}
+    for name, share in (("Color1", 1.0), ("Color2", _DARKEST_TILE), ("Mortar", _JOINT_COLOR)):
+        inputs[name] = (*(share * part for part in color), 1.0)
+    return shader.node("ShaderNodeTexBrick", inputs, offset=0.0).outputs["Color"]
 
 
 def glaze(item: BlenderObject) -> None:

@@ -115,12 +115,24 @@ def _build(tree: NodeTree, look: Look) -> None:
         values["Normal"] = _bumps(shader, look)
     absorption = {"Color": look.color, "Density": look.scale_length / finish.absorption_depth} if _absorbs(look) else {}
     volume = shader.node("ShaderNodeVolumeAbsorption", absorption, name=_VOLUME) if absorption else None
-    shader.end(shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE), volume)
+    surface = shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE)
+    shader.end(surface if volume is None else _lit_through(shader, surface), volume)
 
 
 def _absorbs(look: Look) -> bool:
     """Whether the color comes from inside a clear material rather than from its surface."""
     return look.finish.absorption_depth > 0.0 and look.finish.transmission > 0.0 and not look.is_painted
+
+
+def _lit_through(shader: "Shader", surface: Any) -> Any:
+    """The surface of a clear material, which light passes straight on its way to other objects.
+
+    Renderers find hardly any of the paths that are bent on their way to a lamp: whatever lies in water or behind it would be in shadow.
+    """
+    path = shader.node("ShaderNodeLightPath", {}).outputs
+    passes = shader.node("ShaderNodeMath", {0: path["Is Shadow Ray"], 1: path["Is Diffuse Ray"]}, operation="MAXIMUM").outputs[0]
+    through = shader.node("ShaderNodeBsdfTransparent", {}).outputs[0]
+    return shader.node("ShaderNodeMixShader", {0: passes, 1: surface.outputs[0], 2: through})
 
 
 def _base_color(shader: "Shader", look: Look) -> Any:

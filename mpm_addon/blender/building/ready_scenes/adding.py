@@ -15,18 +15,27 @@ from ...host.operation import Operation
 from ...host.registrar import Registrar
 from ...settings.declarations import enum_items
 from ..placement import refusal
-from ..stages import Stage
+from ..stages import DRAFT, FINAL, Stage
 from ..surfaces import is_factory_world
 from . import SCENES
 
+# How large a ready scene is: name -> label, description, studio.
+SIZES = {
+    "draft": ("Draft", "30,000 to 100,000 particles, 960 x 540: bakes in minutes, for trying things out", DRAFT),
+    "final": (
+        "Final",
+        "300,000 to 400,000 particles, fine surfaces and motion blur, 1920 x 1080: bakes ten to twenty times as long",
+        FINAL,
+    ),
+}
 _FACTORY_OBJECTS = {"Cube": "MESH", "Light": "LIGHT", "Camera": "CAMERA"}
 _CUBE_CORNERS = 8
 _FACTORY_FRAMES = (1, 250)
 _FACTORY_FPS = 24
 
 
-def add_ready_scene(context: Context, name: str) -> BlenderScene:
-    """Set up a ready scene in the scene of `context`, or in a new one; returns the scene."""
+def add_ready_scene(context: Context, name: str, size: str = "draft") -> BlenderScene:
+    """Set up a ready scene of one of `SIZES` in the scene of `context`, or in a new one; returns the scene."""
     made = SCENES[name]
     scene: BlenderScene = context.scene
     if is_untouched(scene):
@@ -39,7 +48,7 @@ def add_ready_scene(context: Context, name: str) -> BlenderScene:
             window.scene = scene
     collection: Any = bpy.data.collections.new(made.LABEL)
     scene.collection.children.link(collection)
-    stage = Stage(scene, collection)
+    stage = Stage(scene, collection, SIZES[size][2])
     # its own cache folder: several ready scenes may share a file or a folder
     scene.mpm.cache = f"//cache_mpm_{bpy.path.clean_name(collection.name).lower()}"
     made.build(stage)
@@ -77,6 +86,7 @@ def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
         (settings.domain, "kind"),
         (settings.domain, "object"),
         (settings.volume, "while_baking"),
+        (settings.surface, "quality"),
     ]
 
 
@@ -106,6 +116,12 @@ class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
         items=enum_items({name: (made.LABEL, made.DESCRIPTION) for name, made in SCENES.items()}),
         default="snowball",
     )
+    size: EnumProperty(
+        name="Size",
+        description="How many particles the scene has, and how it is rendered",
+        items=enum_items({name: (label, help) for name, (label, help, _studio) in SIZES.items()}),
+        default="draft",
+    )
 
     @classmethod
     def description(cls, context: Context, properties: Any) -> str:
@@ -118,7 +134,7 @@ class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         before = context.scene
-        scene = add_ready_scene(context, self.scene)
+        scene = add_ready_scene(context, self.scene, self.size)
         if scene is not before:
             self.report({"INFO"}, f'The ready scene was added as "{scene.name}"; "{before.name}" was not changed')
         _look_through_camera(context)

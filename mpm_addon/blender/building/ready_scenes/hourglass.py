@@ -10,7 +10,7 @@ LABEL = "Hourglass"
 DESCRIPTION = "Sand runs through the neck of an hourglass and piles up below"
 
 # Inner radii, half the inner height, and the height of the center [m].
-_NECK, _BULB, _HALF, _MIDDLE = 0.058, 0.22, 0.40, 0.47
+_NECK, _BULB, _HALF, _MIDDLE = 0.058, 0.22, 0.40, 0.454
 # Thick enough for the solver; the visible glass is thinner.
 _WALL, _GLASS = 0.055, 0.008
 _DISC = 0.05
@@ -20,7 +20,7 @@ _STEPS = 20
 
 def build(stage: Stage) -> None:
     stage.frames(90)
-    stage.cells(0.016)
+    stage.cells(0.016, final=0.008)
     stage.floor(1.0, (0.09, 0.20, 0.20))
     at = (0.0, 0.0, _MIDDLE)
     wall = stage.collider("Glass Wall", _shell(_WALL), at, (0.8, 0.9, 1.0), surface="separate", friction=0.15)
