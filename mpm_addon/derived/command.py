@@ -118,7 +118,7 @@ def settings_of(options: argparse.Namespace) -> Any:
         kinds = _kinds_of(name)
         if options.kind not in kinds:
             owners = " and ".join(f"{kind}s" for kind in kinds)
-            raise MpmError(f"{_flag(declared)} is a setting of {owners}", f"leave it out to make {options.kind}s")
+            raise MpmError(f"{_flag(declared)} is a setting of {owners}", f"omit it to make {options.kind}s")
         given[name] = getattr(options, name)
     return PRODUCTS[options.kind].settings(**given)
 

@@ -82,10 +82,10 @@ def decode_triangles(table: Table, length: int, read: Read, vertices: int) -> ND
     is_new = behind == 0
     following = np.cumsum(is_new)
     if count and following[-1] > vertices:
-        raise ArrayFileError("has triangles of vertices that it does not have")
+        raise ArrayFileError("has triangles with vertices that do not exist")
     numbers = following - is_new - behind
     if (numbers < 0).any():
-        raise ArrayFileError("has triangles of vertices that it does not have")
+        raise ArrayFileError("has triangles with vertices that do not exist")
     return numbers.astype(np.int32).reshape(-1, 3)
 
 

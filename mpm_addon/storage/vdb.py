@@ -114,12 +114,12 @@ def _read_beginning(file: IO[bytes]) -> Mapping[str, bytes]:
     def text() -> bytes:
         (length,) = struct.unpack("<I", file.read(4))
         if length > _LARGEST_TEXT:
-            raise ArrayFileError("is damaged: its beginning is too long")
+            raise ArrayFileError("is damaged: its header is too long")
         return file.read(length)
 
     (count,) = struct.unpack("<I", file.read(4))
     if count > _MOST_ENTRIES:
-        raise ArrayFileError("is damaged: its beginning is too long")
+        raise ArrayFileError("is damaged: its header is too long")
     entries = {}
     for _entry in range(count):
         name, _kind, value = text(), text(), text()

@@ -72,7 +72,7 @@ def test_a_bake_of_an_unsaved_file_says_where_its_frames_go(bpy: Any, stand_in: 
     ((kind, text),) = modal.reports
     assert kind == {"WARNING"}
     assert text == (
-        f"The file is not saved: the frames go to {paths.unsaved_folder() / 'cache_mpm'}; save the file to keep them beside it."
+        f"The file is not saved, so frames go to {paths.unsaved_folder() / 'cache_mpm'}; save the file to keep them next to it."
     )
 
 

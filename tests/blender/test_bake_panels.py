@@ -126,7 +126,7 @@ def test_statistics_are_drawn_with_their_numbers(bpy: Any, draw: Any, cache: Pat
     layout = draw(bake_panels.MPM_PT_statistics)
     # without a window, Blender has no icons, and empty pictures are not drawn
     assert layout.find("template_icon") == []
-    assert {"Particles: at most 5", "Substeps per Frame: at most 1", "Seconds per Frame: unknown"} <= set(layout.texts())
+    assert {"Particles: max 5", "Substeps per Frame: max 1", "Seconds per Frame: unknown"} <= set(layout.texts())
     assert any(text.startswith("3 frames in ") for text in layout.texts())
     icon = graphs.picture(cache, cache_watch.overview(cache)).icon
     assert graphs.picture(cache, cache_watch.overview(cache)).icon == icon

@@ -163,8 +163,8 @@ def test_absolute_paths_of_every_system_are_taken(manager: Callable[..., Any], c
     assert command_line(compiled(manager, cache=cache)["tasks"][1])[-2] == cache
 
 
-def test_films_are_refused(manager: Callable[..., Any]) -> None:
-    with pytest.raises(Exception, match="The scene renders a film"):
+def test_videos_are_refused(manager: Callable[..., Any]) -> None:
+    with pytest.raises(Exception, match="The scene renders a video"):
         compiled(manager, format="FFMPEG")
 
 

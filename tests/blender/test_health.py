@@ -118,7 +118,7 @@ def test_a_worker_that_cannot_load_numba_says_so_in_one_line(bpy: Any, tmp_path:
     with pytest.raises(MpmError) as raised:
         health.ask_worker()
     line = str(raised.value)
-    assert line.startswith("Bakes do not run: numba does not work with this Python 3.")
+    assert line.startswith("Baking does not work: numba does not work with this Python 3.")
     assert "wrong ELF class" in line
     assert "reinstall the extension's zip" in line
     monkeypatch.undo()

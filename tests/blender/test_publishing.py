@@ -16,7 +16,7 @@ from mpm_addon.blender import display
 from mpm_addon.blender.baking import child, previews, shown_caches
 from mpm_addon.blender.exporting import particle_files, publishing
 from mpm_addon.blender.interface.operators import commands
-from mpm_addon.blender.playback import particle_objects
+from mpm_addon.blender.playback import particle_objects, volume_objects
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.scene.settings import CacheSettings
@@ -245,3 +245,13 @@ def test_skins_are_named_because_they_are_not_published(bpy: Any, saved: Any, tm
     skin.parent = saved
     bpy.ops.wm.save_mainfile()
     assert '"red Skin" is not published; export it as Alembic or USD.' in publishing.publish(bpy.context, tmp_path / "out")
+
+
+@blender
+def test_volumes_are_named_and_left_behind_because_only_the_extension_plays_them(bpy: Any, saved: Any, tmp_path: Path) -> None:
+    name = volume_objects.add(saved).name
+    bpy.ops.wm.save_mainfile()
+    assert f'"{name}" is not published; export the volumes as OpenVDB files.' in publishing.publish(bpy.context, tmp_path / "out")
+    with bpy.data.libraries.load(str(next((tmp_path / "out").glob("*.blend")))) as (found, _):
+        assert name not in found.objects
+        assert saved.name in found.objects

@@ -143,7 +143,7 @@ def test_while_a_surface_is_made_the_frames_stay(bpy: Any, tmp_path: Path, monke
     monkeypatch.setattr(relocation.derived_processes, "current", lambda _kind: making)
     save(bpy, tmp_path / "file.blend")
     assert item.mpm.cache == before
-    assert "its surface is being made; save again afterwards" in notices(bpy)
+    assert "its surface is being made; save again afterward" in notices(bpy)
     making.is_finished = True
     save(bpy, tmp_path / "file.blend")
     assert item.mpm.cache == "//cache_mpm"

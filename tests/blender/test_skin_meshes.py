@@ -170,7 +170,7 @@ def test_an_emitter_without_a_mesh_of_its_own_is_named(bpy: Any, tmp_path: Path,
     else:
         emitter.data.clear_geometry()
     before = len(bpy.data.meshes)
-    assert 'Emitter "Jelly, red": it has no mesh of its own; realize its instances' in error_of(bpy.ops.mpm.skin_make)
+    assert 'Emitter "Jelly, red": it consists of instances and has no mesh; realize its instances' in error_of(bpy.ops.mpm.skin_make)
     assert (item.mpm.display.parts[0].skin, len(bpy.data.meshes)) == (None, before)
 
 

@@ -8,27 +8,12 @@ from typing import Any
 import pytest
 
 from tests.fakes.layout import registered_classes
+from tests.words import BANNED, BRITISH
 
 from .test_tooltips import assert_none, is_shown, own_properties
 from .test_translations import collected
 
 SMALL = {"a", "an", "and", "as", "at", "but", "by", "for", "from", "in", "of", "on", "or", "over", "per", "the", "to", "with"}
-# British spellings of words that the interface could use.
-BRITISH = re.compile(
-    r"\b(\w*colour\w*|grey\w*|centre\w*|\w*metre\w*|litre\w*|behaviour\w*|neighbour\w*|favour\w*|honour\w*|analyse\w*|catalogue\w*|modell\w+"
-    r"|cancelled|travell\w+|vulcanis\w+|organis\w+|initialis\w+|visualis\w+|tyres?|gelatine|mould\w*|draught|aluminium)\b",
-    re.IGNORECASE,
-)
-# Phrases that the interface must not use; Blender has other words for them.
-BANNED = re.compile(
-    r"\bmatter\b|\bgo(es)? on\b|\bgive a value of its own\b|\btakes? (no )?part\b|\bnobody\b|\bthat are there\b|\bis not there\b"
-    r"|\bfor good\b|\bbegin anew\b|\bits process ended\b|\bhow heavy\b|\bwhat becomes of\b|\ball as the\b|\bbegan as\b|\bgoals?\b"
-    r"|\bfinals?\b|\bof (its|one's|their) own\b|\bwait for its end\b|\bdecides? about\b|\bwhat .{1,20} (is|are) made of\b|\bsaid nothing\b"
-    r"|\bthe other way round\b|\bas (it|they) (is|are)\b|\bnot computed\b|\b(does|do) not act\b|\bagain and again\b|\bhow often\b"
-    r"|\bbodies\b|\bparts\b|\bfor want of\b|\bbegun anew\b|\bstiffer\b|\bfrom here on\b|\bleave .{1,30} out\b|\bin number\b"
-    r"|\bwhose \w+ these are\b|\bthat are shown\b|\bworks in .{1,20} only\b|\bwhile it (was|is) (read|made)\b|\bfrom outside\b|\d %",
-    re.IGNORECASE,
-)
 
 
 def fault_of_title(label: str) -> str:

@@ -70,7 +70,7 @@ def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.Capture
     ("emitter", "options", "words"),
     [
         ({}, ("--emitters", "oen"), r'Skin: emitter "oen" does not exist \(did you mean "one"\?\); use one or more of one\.'),
-        ({}, ("--quality", "draft"), r"--quality is a setting of surfaces; leave it out to make skins\."),
+        ({}, ("--quality", "draft"), r"--quality is a setting of surfaces; omit it to make skins\."),
         ({}, ("--frames", "7-9"), r"there are no frames 7-9; frames 1 to 1 are cached\."),
         ({"mode": "inflow"}, (), r'Emitter "one": its mesh cannot follow particles that are emitted over time \(mode inflow\); emit all'),
         ({"mode": "repeat"}, ("--emitters", "one"), r'Emitter "one": its mesh cannot follow .* \(mode repeat\); emit all at once'),

@@ -227,7 +227,7 @@ def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.Capture
         (("--radius", "0.01"), r"Volume: radius 0\.01 m is not between one and 4 voxels of 0\.1 m; use 0\.1 to 0\.4 m, or another"),
         (("--voxel-size", "0"), r"Volume: voxel_size 0 m is not allowed; use a finite number above 0 m\."),
         (("--max-fullness", "3"), r"Volume: max_fullness 3 is not allowed"),
-        (("--quality", "draft"), r"--quality is a setting of surfaces; leave it out to make volumes\."),
+        (("--quality", "draft"), r"--quality is a setting of surfaces; omit it to make volumes\."),
         (("--frames", "7-9"), r"there are no frames 7-9; frames 1 to 1 are cached\."),
     ],
 )

@@ -66,7 +66,7 @@ def test_any_bytes_are_triangles_of_existing_vertices_or_refused(data: bytes, co
 def test_triangles_have_as_many_vertices_as_they_use_and_no_fewer() -> None:
     encoded = mesh_encoding.triangles(np.arange(9).reshape(3, 3))
     assert decoded_triangles(encoded, 9).max() == 8
-    with pytest.raises(ArrayFileError, match="vertices that it does not have"):
+    with pytest.raises(ArrayFileError, match="vertices that do not exist"):
         decoded_triangles(encoded, 8)
 
 

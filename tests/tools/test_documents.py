@@ -19,6 +19,7 @@ from mpm_addon.core.scene.emitter import PARTICLES_PER_CELL
 from mpm_addon.core.stepping import steering
 from mpm_addon.derived import binding
 from mpm_addon.storage import plain_files, user_presets, wedge_variants
+from tests.words import BANNED, BANNED_ON_PAGES, BRITISH
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -82,6 +83,20 @@ def test_every_package_with_messages_has_a_heading() -> None:
     speaking = {path.relative_to(package).parts[0] for path in package.glob("*/**/*.py") if any(document_messages.messages_of(path))}
     assert len(speaking) > 5
     assert speaking - listed == set()
+
+
+def test_messages_are_american_and_plain() -> None:
+    messages = re.findall(r"(?m)^- `(.+)`$", document_messages.page())
+    assert len(messages) > 400
+    assert [(found.group(), text) for text in messages for words in (BRITISH, BANNED) for found in words.finditer(text)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages_are_american_and_plain(page: Path) -> None:
+    """Without code and the first cells of tables, which have names such as `cancelled`."""
+    text = re.sub(r"(?s)```.*?```|`[^`]*`|\(https?:[^)]*\)|(?m:^\| [a-z_, ]+ \|)", "", page.read_text(encoding="utf-8"))
+    faults = [found.group() for words in (BRITISH, BANNED_ON_PAGES) for found in words.finditer(text)]
+    assert faults == []
 
 
 @pytest.mark.parametrize(("page", "told"), FIGURES)

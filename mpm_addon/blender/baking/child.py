@@ -36,7 +36,7 @@ def run_script(script: Path, arguments: Sequence[str]) -> str:
                 check=False,
             )
     except OSError as error:
-        raise MpmError(f"Blender could not be started again ({error.strerror})", "check the installation") from error
+        raise MpmError(f"A second Blender could not be started ({error.strerror})", "check the installation") from error
     if done.returncode != 0:
         words = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
         raise MpmError(f"Blender exited with status {done.returncode} while processing the copy: {words}")

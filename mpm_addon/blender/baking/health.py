@@ -32,7 +32,7 @@ from ..settings import paths
 from . import worker
 
 _AGAIN = "reinstall the extension's zip for this platform"
-_NOT_RUNNING = "Bakes do not run"
+_NOT_RUNNING = "Baking does not work"
 _DOCTOR_SECONDS = 120.0
 # Kernel folder for a single process, used if no other folder is writable.
 _LOST_KERNELS = "mpm_addon_kernels_"

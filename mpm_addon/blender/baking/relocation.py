@@ -73,7 +73,7 @@ def notices(scene: BlenderScene) -> list[str]:
         elif item.mpm.home:
             lines.append(f'"{item.name}" shows the frames in {shown}. New bakes go to {item.mpm.home}.')
         elif paths.is_unsaved(own) and bpy.data.filepath and paths.holds_cache(own):
-            lines.append(f"The frames are in {own}; save the file again to move them beside it.")
+            lines.append(f"The frames are in {own}; save the file again to move them next to it.")
     return lines
 
 
@@ -185,10 +185,10 @@ def _refusal(folder: Path, target: Path) -> str:
     running, status = session.current(), read_status(folder)
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
     if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
-        return "a bake is writing to it; save again after the bake to move them beside the file"
+        return "a bake is writing to it; save again after the bake to move them next to the file"
     for making in filter(None, map(derived_processes.current, KINDS)):
         if making.folder == folder and not making.is_finished:
-            return f"its {making.kind} is being made; save again afterwards to move them beside the file"
+            return f"its {making.kind} is being made; save again afterward to move them next to the file"
     try:
         is_near = target.stat().st_dev == folder.stat().st_dev
         size = 0 if is_near else folder_size(folder)

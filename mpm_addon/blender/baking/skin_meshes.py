@@ -145,7 +145,9 @@ def _copied(source: BlenderObject, evaluated: BlenderObject, depsgraph: Depsgrap
         if mesh is not None:
             bpy.data.meshes.remove(mesh)
         raise MpmError(
-            "it has no mesh of its own", "realize its instances, or choose another display", subject=f'Emitter "{source.name}"'
+            "it consists of instances and has no mesh",
+            "realize its instances, or choose another display",
+            subject=f'Emitter "{source.name}"',
         ) from None
     mesh.name = f"{source.name} Skin"
     return mesh

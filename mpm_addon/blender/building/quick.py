@@ -238,7 +238,7 @@ class _Quick(Operation):
 
 
 class MPM_OT_quick(_Quick, bpy.types.Operator):
-    """Turn the selected objects into simulated material, add a floor if there is none, and fit the cell size"""
+    """Turn the selected objects into simulated material, let it fall on what is below or on a new floor, and fit the cell size"""
 
     bl_idname = "mpm.quick"
     bl_label = "Quick MPM"

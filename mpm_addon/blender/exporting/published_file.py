@@ -1,8 +1,8 @@
 """A script for a separate Blender without extensions: makes particle objects in a copy of a file play USD files.
 
 Knows nothing of this package except its arguments: `published_file.py -- BLEND JSON`. The JSON contains the properties that mark preview
-objects and objects hidden by them, the names of the objects that show surfaces, which only the extension can play, and the jobs. The last
-line on stdout is a JSON object.
+objects and objects hidden by them, the names of the objects that show derived data, which only the extension can play, and the jobs. The
+last line on stdout is a JSON object.
 
 The requirements of Blender's USD reader were measured in 4.2, 4.5 and 5.2 (docs/manual/interchange.md): attributes are read only from
 meshes with faces, so each file contains a triangle, which is removed again; and in 4.2 only by a modifier that the importer made.
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False, use_scripts=False)
     objects: Any = bpy.data.objects
     _drop_previews(objects, told["preview"], told["hidden"])
-    for name in told["surfaces"]:
+    for name in told["derived"]:
         objects.remove(objects[name, None])
     for job in told["jobs"]:
         _play_files(objects[job["object"], None], job)

@@ -18,7 +18,7 @@ from ...storage.installation import version
 from ..baking import previews
 from ..baking.child import run_script
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
-from ..playback import particle_objects, skin_objects, surface_objects
+from ..playback import particle_objects, skin_objects, surface_objects, volume_objects
 from .particle_files import alone_in, cannot_write, missing_lines, pass_through, stand_in, write_usd
 from .published_file import ANSWER, Split, split_attributes
 
@@ -66,14 +66,16 @@ def publish(context: Context, folder: Path) -> list[str]:
     try:
         surfaces = [surface for _, item in shown if (surface := surface_objects.surface_of(item)) is not None and surface.library is None]
         skins = [skin for _, item in shown for _, _, skin in skin_objects.skins_of(item, is_any=True)]
-        surfaces += skins
-        told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "surfaces": [surface.name for surface in surfaces], "jobs": jobs}
+        volumes = [volume for _, item in shown if (volume := volume_objects.volume_of(item)) is not None and volume.library is None]
+        derived = [each.name for each in (*surfaces, *skins, *volumes)]
+        told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "derived": derived, "jobs": jobs}
         said = run_script(_SCRIPT, [str(target), json.dumps(told)])
         outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
     except MpmError:
         target.unlink(missing_ok=True)
         raise
     notes += [f'"{skin.name}" is not published; export it as Alembic or USD.' for skin in skins]
+    notes += [f'"{volume.name}" is not published; export the volumes as OpenVDB files.' for volume in volumes]
     notes += [f"Not packed, and outside the folder: {path}; copy it to the same path." for path in outside]
     _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": notes})
     return notes

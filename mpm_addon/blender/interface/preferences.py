@@ -85,7 +85,7 @@ def draw_health(layout: Layout) -> None:
     box.label(text=f"MPM {found['mpm_addon']}, Blender {found['blender']}, Python {found['python']}, NumPy {found['numpy']}")
     if isinstance(found["worker"], dict):
         told = found["worker"]
-        box.label(text=f"Bakes run: numba {told['numba']}, {told['threads']} threads, {told['processor_level']}", icon="CHECKMARK")
+        box.label(text=f"Baking works: numba {told['numba']}, {told['threads']} threads, {told['processor_level']}", icon="CHECKMARK")
     for line in found["problems"]:
         draw_lines(box, line, "ERROR")
     box.label(text=f"Presets: {presets_folder()}", icon="FILE_FOLDER")

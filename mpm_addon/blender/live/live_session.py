@@ -183,7 +183,7 @@ class LiveSession:
                 particle_objects.show(scene)
                 if not is_playing and scene.frame_current != wanted:
                     scene.frame_set(wanted)
-            self.text = f"Frame {wanted}, {self.worker.rate:.0f}fps"
+            self.text = f"Frame {wanted}, {self.worker.rate:.0f} fps"
 
     def _put(self, scene: BlenderScene, frame: int, looks: list[Any]) -> None:
         """Hold a frame in the preview's object, which is recreated if it was undone or deleted."""

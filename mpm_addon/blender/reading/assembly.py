@@ -86,5 +86,9 @@ def _turned(values: Floats, *, is_mirrored: bool) -> Floats:
 
 def _joined(values: list[Floats], name: str, subject: str) -> Floats:
     if len({each.shape[1:] for each in values}) > 1:
-        raise SceneError(f'"{name}" has different types on its parts', "use one domain and one type on all of them", subject=subject)
+        raise SceneError(
+            f'its attribute "{name}" differs between the meshes that it consists of',
+            "use one domain and one type in all of them",
+            subject=subject,
+        )
     return np.concatenate(values)

@@ -96,7 +96,9 @@ def _points(track: Track, mesh: Mesh, motion: Motion | None, scale_length: float
     """An emitter's vertices without a surface, with their velocities at the first sample."""
     if motion is not None and motion.vertices is not None:
         remedy = "move only the whole object without changing its scale, or apply its modifiers"
-        raise SceneError("its points move relative to each other, which emitting points must not", f"{remedy}", subject=track.subject)
+        raise SceneError(
+            "its points move relative to each other, but points that emit must move as a whole", f"{remedy}", subject=track.subject
+        )
     velocity = None if track.surface is None else track.surface.velocity
     if velocity is not None:
         matrix = next(each for each in track.matrices if each is not None)

@@ -12,7 +12,7 @@ VERSION: dict[str, Any] = {
 REMEMBERED: dict[str, Any] = {
     "folder": StringProperty(
         name="Folder",
-        description="Folder of the displayed frames when the file was last saved; used if there are none beside the file",
+        description="Folder of the displayed frames when the file was last saved; used if there are none next to the file",
         options={"HIDDEN"},
     ),
     "home": StringProperty(

@@ -47,8 +47,8 @@ def crushing_of(frame: Frame, scene: Scene) -> SceneWarning | None:
         Topic.CRUSHED,
         Message(
             f"{share[worst]:.0%} of its particles are crushed at frame {frame.number}: packed more than {CRUSHED:g} times as densely "
-            "as at rest",
-            ("leave more room between the colliders that close on it; its motion is incorrect from here on",),
+            "as at rest, so that its motion is incorrect from this frame on",
+            ("leave more room between the colliders that close on it",),
             f'Emitter "{scene.emitters[worst].name}"',
         ),
     )

@@ -65,7 +65,7 @@ class MPM_OT_bake(FollowingBake, bpy.types.Operator):
     def _warn_of_temporary_folder(self, context: Context) -> None:
         if paths.is_temporary(self.cache or context.scene.mpm.cache):
             folder = paths.cache_path(context.scene, object_name=self.object, cache=self.cache)
-            self.report({"WARNING"}, f"The file is not saved: the frames go to {folder}; save the file to keep them beside it.")
+            self.report({"WARNING"}, f"The file is not saved, so frames go to {folder}; save the file to keep them next to it.")
 
 
 class MPM_OT_bake_again(Operation, bpy.types.Operator):

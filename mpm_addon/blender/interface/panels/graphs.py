@@ -66,7 +66,7 @@ def _curve(overview: Overview, name: str) -> Curve:
     noun, form, color = _KINDS[name]
     values = _over_frames(overview, name)
     finite = values[np.isfinite(values)]
-    words = f"{noun}: at most {form.format(finite.max())}" if len(finite) else f"{noun}: unknown"
+    words = f"{noun}: max {form.format(finite.max())}" if len(finite) else f"{noun}: unknown"
     return Curve(name, words, color, values)
 
 

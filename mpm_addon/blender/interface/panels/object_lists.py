@@ -20,8 +20,8 @@ def summary(item: BlenderObject) -> str:
         return ""
     material = item.mpm.material
     if material.source == "preset":
-        return PRESET_LABELS.get(material.preset, "Missing preset")
-    return LAWS[material.law].label if material.law in LAWS else "Missing law"
+        return PRESET_LABELS.get(material.preset, "Missing Preset")
+    return LAWS[material.law].label if material.law in LAWS else "Missing Law"
 
 
 class _ObjectList:
