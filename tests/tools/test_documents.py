@@ -14,6 +14,8 @@ from mpm_addon.core.emission import references
 from mpm_addon.core.forecast import estimate
 from mpm_addon.core.geometry import thickness
 from mpm_addon.core.geometry.shapes import mesh
+from mpm_addon.core.messages import Action, Topic
+from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.scene import settings
 from mpm_addon.core.scene.emitter import PARTICLES_PER_CELL
 from mpm_addon.core.stepping import steering
@@ -102,6 +104,25 @@ def test_pages_are_american_and_plain(page: Path) -> None:
 @pytest.mark.parametrize(("page", "told"), FIGURES)
 def test_figures_are_those_of_the_code(page: str, told: str) -> None:
     assert told in " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+@pytest.mark.parametrize(
+    ("page", "heading", "names"),
+    [
+        ("docs/formats.md", "Warnings", {topic.value for topic in Topic}),
+        ("docs/manual/scripting.md", "Attributes", set(ATTRIBUTES)),
+    ],
+)
+def test_tables_have_a_row_for_each_name(page: str, heading: str, names: set[str]) -> None:
+    section = re.split(r"(?m)^#+ ", (ROOT / page).read_text(encoding="utf-8").partition(f"# {heading}\n")[2])[0]
+    listed = re.findall(r"(?m)^\| `?([^|`]+?)`? \|", section)[1:]
+    assert set(listed) == names
+
+
+def test_the_actions_of_messages_are_listed() -> None:
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    listed = page.partition('`{"action": NAME}`')[2].partition("(")[2].partition(")")[0]
+    assert re.findall(r"`(\w+)`", listed) == [action.value for action in Action]
 
 
 def test_what_troubleshooting_quotes_is_said_by_the_source() -> None:

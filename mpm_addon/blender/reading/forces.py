@@ -94,7 +94,7 @@ def force_values(field: Any, weights: dict[str, float], scale_length: float, sub
 
 
 def _refuse(field: Any, subject: str) -> None:
-    remedy = "remove it, or leave its object out of the effector collection"
+    remedy = "remove it, or exclude its object from the effector collection"
     if field.type not in KINDS:
         word = field.type.replace("_", " ").lower()
         known = ", ".join(word.lower() for word in KINDS)

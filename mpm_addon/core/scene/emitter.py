@@ -127,7 +127,7 @@ class Emitter:
     stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness (0.5 is half as stiff)")
     body: str = parameter(
         "",
-        help="Emitters with the same name form one body. Without a name, liquids, sand and pastes mix, while other materials only touch",
+        help="Emitters with the same name form one body; without a name, liquids, sand and pastes mix, while other materials only touch",
     )
     color: tuple[float, float, float, float] = parameter(
         (1.0, 1.0, 1.0, 1.0), minimum=0.0, maximum=1.0, help="Color of the particles in the viewport and in renders"
