@@ -5,7 +5,7 @@ Like a user, with the extension's zip in an isolated Blender:
 demo: the demonstration, a contact sheet and an animation (`make demo`).
 gallery: a contact sheet of each feature scene, for docs/features.md (`make gallery`).
 ready_scenes: a picture of each ready scene of Add > MPM, for the README and the manual (`make ready-scenes`).
-final: the same of those in their Final size, for docs/pictures.md.
+final: the same of those in full size, for docs/pictures.md.
 
 With the command line, displayed by the extension of the source tree:
 
@@ -132,8 +132,8 @@ def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
 
 
 def final_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
-    """Add, bake and render a ready scene in its Final size."""
-    return _ready_scene(name, blender, folder, "final", (960, 540), 32)
+    """Add, bake and render a ready scene in its full size."""
+    return _ready_scene(name, blender, folder, "full", (960, 540), 32)
 
 
 def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, size: str, pixels: tuple[int, int], samples: int) -> str:

@@ -62,7 +62,7 @@ def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_eith
     add(bpy, name)
     draft = estimate(extract_scene(bpy.context))
     bpy.ops.wm.read_homefile(use_empty=True)
-    add(bpy, name, size="final")
+    add(bpy, name, size="full")
     described = extract_scene(bpy.context)
     cost = estimate(described)
     assert warnings_of(described, cost) == []
@@ -71,7 +71,7 @@ def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_eith
 
 
 @pytest.mark.parametrize(
-    ("size", "quality", "pixels", "is_blurred"), [("draft", "good", (960, 540), False), ("final", "film", (1920, 1080), True)]
+    ("size", "quality", "pixels", "is_blurred"), [("draft", "good", (960, 540), False), ("full", "film", (1920, 1080), True)]
 )
 def test_the_size_of_a_ready_scene_decides_how_it_is_shown(
     bpy: Any, size: str, quality: str, pixels: tuple[int, int], is_blurred: bool
@@ -83,7 +83,7 @@ def test_the_size_of_a_ready_scene_decides_how_it_is_shown(
 
 
 @blender
-@pytest.mark.parametrize("size", ["draft", "final"])
+@pytest.mark.parametrize("size", ["draft", "full"])
 def test_light_passes_as_many_faces_as_it_may_bounce(bpy: Any, size: str) -> None:
     cycles = add(bpy, "dam_break", size=size).cycles
     # reflections inside drops are glossy, and each pane has two faces

@@ -86,6 +86,7 @@ def _new_block(self: Any, name: str, *arguments: Any, **_keywords: Any) -> Any:
         block._values.update(data=data, type=OBJECT_TYPES.get(type(data).__name__, "EMPTY"))
     if item_type == "Scene":
         block._values["collection"] = create(struct_class("Collection"), name="Scene Collection", id_data=block)
+        block._values["view_settings"] = create(struct_class("ColorManagedViewSettings"), id_data=block)
         block.view_layers._list.append(create(struct_class("ViewLayer"), name="ViewLayer", id_data=block))
     self._list.append(block)
     return block

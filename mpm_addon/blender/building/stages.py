@@ -4,6 +4,7 @@ Shared by the ready scenes, the demo and the pictures of the documentation; each
 """
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -241,7 +242,8 @@ class Stage:
             render.use_motion_blur = True
             self.scene.mpm.surface.quality = FILM
         if studio.view is not None:
-            self.scene.view_settings.view_transform, self.scene.view_settings.look = studio.view
+            with suppress(TypeError):  # another color configuration has other views: keep its own
+                self.scene.view_settings.view_transform, self.scene.view_settings.look = studio.view
         try:
             render.engine = "CYCLES"
         except TypeError:  # Cycles is an add-on, and disabled: keep the engine
