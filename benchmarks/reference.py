@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpm_addon.cli import prepare_numba
+from mpm_addon.core.processor import prepare_numba
 
 from .measuring import LEAST_CALLS, results_stream, serve_calls
 from .scenes import SPACING, Block

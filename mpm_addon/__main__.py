@@ -20,9 +20,9 @@ def main() -> int:
     listener = Listener()
     try:
         listener.listen()
-        from . import cli
+        from .command_line.main import main as run_command
 
-        return cli.main(listener=listener)
+        return run_command(listener=listener)
     except KeyboardInterrupt:
         return CANCELLED
 

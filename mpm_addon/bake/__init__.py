@@ -12,12 +12,12 @@ from ..core.stepping.support import refuse_unsupported
 from ..stopping import Listener
 from ..storage.cache import open_cache
 from ..storage.cache_writer import CacheWriter
+from ..storage.events import Event, OnEvent, ignore
 from ..storage.lock import WriterLock
 from .attempt import Attempt
 from .job import Job
 from .limits import Limits
 from .order import Order
-from .reporter import Event, OnEvent
 from .selection import wanted_frames, wanted_moments
 from .signals import stopping_on_signals
 
@@ -38,7 +38,7 @@ def bake(
         scene_path: a scene file or its folder.
         cache_folder: the cache, created if necessary.
         order: what to bake, and where to begin; by default all missing frames.
-        on_event: called with every event (see docs/formats.md). The last one is "done", "cancelled", "stopped" or "error".
+        on_event: called with every event, one of `storage.events.BAKE`. The last one is a Finished, or an Ending.
         listener: receives requests to stop, in a process that only bakes: it ends the process if the bake is too busy to
             stop. Without one, SIGINT and SIGTERM stop the bake, and the process is left to the caller.
 
@@ -49,7 +49,7 @@ def bake(
         Cancelled: a signal or the file `cancel` in the cache stopped the bake; earlier frames are kept.
         Stopped: a limit was reached; earlier frames are kept.
     """
-    order, emit, folder = order or Order(), on_event or (lambda _event: None), Path(cache_folder)
+    order, emit, folder = order or Order(), on_event or ignore, Path(cache_folder)
     attempt = Attempt(scene_path, emit)
     with attempt.reported(), stopping_on_signals(attempt.stop) if listener is None else contextlib.nullcontext():
         scene = order.scene(scene_path, emit)

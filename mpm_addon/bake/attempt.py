@@ -4,12 +4,11 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..core.errors import Cancelled, MpmError, SceneError, Stopped, UnstableError
+from ..core.errors import Cancelled, SceneError, UnstableError
 from ..core.forecast.estimate import Estimate
-from ..core.messages import Message, message_of
-from ..storage.failure import summary
+from ..core.messages import Message
+from ..storage.events import Ending, OnEvent, ending_of
 from .job import Job
-from .reporter import Event, OnEvent
 
 
 class Attempt:
@@ -35,9 +34,9 @@ class Attempt:
             if self._job is None:
                 self._emit(ending)
             if isinstance(error, KeyboardInterrupt):
-                raise Cancelled.of(message_of(ending)) from error
+                raise Cancelled.of(ending.message) from error
             if isinstance(error, MemoryError):
-                raise SceneError.of(message_of(ending)) from error
+                raise SceneError.of(ending.message) from error
             raise
 
     def run(self, job: Job, cost: Estimate) -> None:
@@ -57,18 +56,10 @@ class Attempt:
             raise KeyboardInterrupt
         self._job.stop()
 
-    def _ending(self, error: BaseException) -> Event:
+    def _ending(self, error: BaseException) -> Ending:
         """The last event of a bake that did not finish."""
-        if isinstance(error, (Cancelled, KeyboardInterrupt)):
-            message = self._job.words() if self._job is not None else Message("canceled before the bake began")
-            return {"event": "cancelled", **message.fields()}
-        if isinstance(error, Stopped):
-            return {"event": "stopped", "reason": error.reason, **error.message.fields()}
-        if isinstance(error, UnstableError) and error.failure is not None:
-            return {"event": "error", **error.message.fields(), "failure": summary(error.failure)}
-        if isinstance(error, MpmError):
-            return {"event": "error", **error.message.fields()}
-        if isinstance(error, MemoryError):
-            remedy = "use a larger grid_spacing or close other programs"
-            return {"event": "error", **Message("out of memory", (remedy,), self._scene_path).fields()}
-        return {"event": "error", **Message(f"{type(error).__name__}: {error}").fields()}
+        return ending_of(
+            error,
+            canceled=self._job.words() if self._job is not None else Message("canceled before the bake began"),
+            out_of_memory=Message("out of memory", ("use a larger grid_spacing or close other programs",), self._scene_path),
+        )

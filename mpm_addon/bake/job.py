@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import CacheError, Cancelled
 from ..core.failure import Failure
 from ..core.forecast.estimate import Estimate
-from ..core.messages import Message, SceneWarning, Topic, message_of
+from ..core.messages import Message, SceneWarning, Topic
 from ..core.scene.description import Scene
 from ..stopping import Listener
 from ..storage.cache_writer import CacheWriter
+from ..storage.events import CancelledEvent, Ending, OnEvent, StoppedEvent
 from ..storage.failure import FAILURE, remove_failure, write_failure
 from ..storage.lock import WriterLock
 from ..storage.status import PAUSE
 from .continuing import take_up
 from .limits import Limits
-from .reporter import Event, OnEvent, Reporter
+from .reporter import Reporter
 from .selection import plan_of
 
 if TYPE_CHECKING:
@@ -68,15 +69,15 @@ class Job:
             # the failure itself must still be raised
             self._reporter.warn([SceneWarning(Topic.FAILURE, Message(f"cannot be written ({error})", (), FAILURE))])
 
-    def end(self, event: Event) -> None:
-        """Emit the event with which the bake ends, other than "done"."""
+    def end(self, event: Ending) -> None:
+        """Emit the event with which the bake ends."""
         try:
             self._reporter.emit(event)
         finally:
             self._listen_no_more()
             # if it cannot be written, because the folder is gone or the disk is full, the event still reports the problem
             with contextlib.suppress(CacheError):
-                self._reporter.write_status(event["event"], message_of(event), reason=event.get("reason"))
+                self._reporter.write_status(event.word, event.message, reason=event.reason if isinstance(event, StoppedEvent) else None)
 
     def report(self, progress: "Progress") -> None:
         """Handle a progress report of the simulation. Raises Cancelled or Stopped to stop it."""
@@ -102,7 +103,7 @@ class Job:
 
     def _last_words(self) -> None:
         """End a bake that is too busy to stop: called in another thread, before the process is ended."""
-        self._reporter.emit({"event": "cancelled", **self.words().fields()})
+        self._reporter.emit(CancelledEvent(message=self.words()))
         print(f"mpm: {self.words().text()}", file=sys.stderr, flush=True)
         with contextlib.suppress(CacheError):
             self._reporter.write_status("cancelled", self.words())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..core.advice.preview import preview_of
 from ..core.scene.description import Scene
+from ..storage.events import OnEvent, WarningEvent
 from ..storage.scene_file import read_scene
-from .reporter import OnEvent
 
 
 @dataclass(frozen=True)
@@ -44,5 +44,5 @@ class Order:
             return scene
         made = preview_of(scene, self.preview)
         for warning in made.warnings:
-            emit({"event": "warning", **warning.fields()})
+            emit(WarningEvent(warning=warning))
         return made.scene

@@ -3,7 +3,7 @@
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..core.forecast.estimate import Estimate
@@ -12,6 +12,18 @@ from ..core.particles import Frame, FrameStatistics
 from ..core.scene.description import Scene
 from ..storage.cache_writer import CacheWriter
 from ..storage.disk import free_space
+from ..storage.events import (
+    BakeFrame,
+    BakeProgress,
+    BakeStart,
+    Compiling,
+    Finished,
+    OnEvent,
+    Paused,
+    Preparing,
+    Resumed,
+    WarningEvent,
+)
 from ..storage.lock import WriterLock
 from ..storage.status import recorded_warnings
 from .pace import Clock, Pace
@@ -19,9 +31,6 @@ from .selection import Plan, frame_after
 
 if TYPE_CHECKING:
     from ..core.stepping.simulation import Progress
-
-Event = dict[str, Any]
-OnEvent = Callable[[Event], None]
 
 # Seconds between progress events, and between status files.
 _EVENT_INTERVAL = 0.1
@@ -46,24 +55,23 @@ class Reporter:
         self._pace = Pace(self.clock)
         self._kernels = (0, 0)
         self._next_event = self._next_status = 0.0
-        self._last: Event = {}
-        self._warnings: list[Event] = []
+        self._last: BakeProgress | None = None
+        self._warnings: list[SceneWarning] = []
         self._has_checked = False
 
     def begin(self, cost: Estimate, resumed_from: int | None) -> None:
         """Report the start, with the warnings of the scene; one that was checked before is not checked again."""
         self.emit(
-            {
-                "event": "start",
-                "scene": self._scene.name,
-                "cache": str(self._writer.folder),
-                "particles": cost.particles,
+            BakeStart(
+                scene=self._scene.name,
+                cache=str(self._writer.folder),
+                particles=cost.particles,
                 **self._counts(),
-                "resumed_from": resumed_from,
-                "take": self._writer.take,
-                "scene_hash": self._writer.scene_hash,
-                "pid": os.getpid(),
-            }
+                resumed_from=resumed_from,
+                take=self._writer.take,
+                scene_hash=self._writer.scene_hash,
+                pid=os.getpid(),
+            )
         )
         # before the status is overwritten
         known = self._known_warnings() if resumed_from is not None or not self._plan.missing else None
@@ -79,17 +87,19 @@ class Reporter:
     def done(self) -> None:
         """Report that no wanted frame is missing."""
         self.write_status("done")
-        self.emit({"event": "done", "frames": self._done, "seconds": self.clock.seconds})
+        self.emit(Finished(frames=self._done, seconds=self.clock.seconds))
 
     def warn(self, warnings: Iterable[SceneWarning]) -> None:
         """Emit warnings, and keep them for the status."""
-        self._repeat([warning.fields() for warning in warnings])
+        for warning in warnings:
+            self._warnings.append(warning)
+            self.emit(WarningEvent(warning=warning))
 
     def warn_of_crushing(self, frame: Frame) -> None:
         """Warn of crushed particles, once."""
         from ..core.stepping.crushed_particles import crushing_of
 
-        warning = None if any(known["topic"] == Topic.CRUSHED.value for known in self._warnings) else crushing_of(frame, self._scene)
+        warning = None if any(known.topic is Topic.CRUSHED for known in self._warnings) else crushing_of(frame, self._scene)
         if warning is not None:
             self.warn([warning])
 
@@ -101,17 +111,16 @@ class Reporter:
     def tell_frame(self, number: int, statistics: FrameStatistics, seconds: float) -> None:
         """Report a finished frame and the time that it took [s]."""
         self.emit(
-            {
-                "event": "frame",
-                "frame": number,
-                "particles": statistics.particles,
-                "substeps": statistics.substeps,
-                "seconds": seconds,
-                "deleted": statistics.deleted,
-                "crushed": statistics.crushed,
+            BakeFrame(
+                frame=number,
+                particles=statistics.particles,
+                substeps=statistics.substeps,
+                seconds=seconds,
+                deleted=statistics.deleted,
+                crushed=statistics.crushed,
                 **self._counts(),
                 **self._pace.forecast(self._remaining(number), 0.0),
-            }
+            )
         )
         self._next_status = 0.0
 
@@ -120,11 +129,11 @@ class Reporter:
         if progress.stage == "compiling":
             if progress.kernels != self._kernels:
                 compiled, kernels = self._kernels = progress.kernels
-                self.emit({"event": "compiling", "frame": progress.frame, "compiled": compiled, "kernels": kernels})
+                self.emit(Compiling(frame=progress.frame, compiled=compiled, kernels=kernels))
             return
         if progress.stage != "simulating":
             if progress.stage != self.stage:
-                self.emit({"event": progress.stage, "frame": progress.frame})
+                self.emit(Preparing(frame=progress.frame))
             self.stage = progress.stage
             return
         self.stage = progress.stage
@@ -133,15 +142,15 @@ class Reporter:
         if now < self._next_event:
             return
         self._next_event = now + _EVENT_INTERVAL
-        self._last = {
-            "frame": progress.frame,
-            "fraction": progress.fraction,
-            "substeps": progress.substeps,
-            "particles": progress.particles,
+        self._last = BakeProgress(
+            frame=progress.frame,
+            fraction=progress.fraction,
+            substeps=progress.substeps,
+            particles=progress.particles,
             **self._counts(),
             **self._pace.forecast(self._remaining(progress.frame - 1), progress.fraction),
-        }
-        self.emit({"event": "progress", **self._last})
+        )
+        self.emit(self._last)
         if now >= self._next_status:
             self._next_status = now + _STATUS_INTERVAL
             self.write_status("running")
@@ -149,12 +158,12 @@ class Reporter:
     def paused(self) -> None:
         """Report a pause."""
         self.write_status("paused")
-        self.emit({"event": "paused"})
+        self.emit(Paused())
 
     def resumed(self) -> None:
         """Report the end of a pause."""
         self._next_status = 0.0
-        self.emit({"event": "resumed"})
+        self.emit(Resumed())
 
     def write_status(self, state: str, message: Message = NOTHING, **more: Any) -> None:
         """Write status.json. Raises CacheError if it cannot be written, or the cache was deleted or replaced."""
@@ -167,9 +176,9 @@ class Reporter:
                 "pid": os.getpid(),
                 "host": socket.gethostname(),
                 "updated": time.time(),
-                **self._last,
+                **(self._last.content() if self._last is not None else {}),
                 **self._counts(),
-                "warnings": self._warnings,
+                "warnings": [warning.fields() for warning in self._warnings],
                 "scene_hash": self._writer.scene_hash,
                 "checked_frames": self._frames() if self._has_checked else None,
                 **{name: value for name, value in more.items() if value is not None},
@@ -184,7 +193,7 @@ class Reporter:
         """The message of a canceled bake."""
         return Message(f"canceled: {self.cached()}", (Action.RESUME,))
 
-    def _counts(self) -> Event:
+    def _counts(self) -> dict[str, int]:
         return {"done": self._done, "total": self._plan.total}
 
     def _frames(self) -> tuple[int, int]:
@@ -195,24 +204,17 @@ class Reporter:
         """The number of frames to simulate after frame `number`."""
         return max(0, frame_after(self._plan.missing[-1]) - number)
 
-    def _repeat(self, warnings: list[Event]) -> None:
-        self._warnings += warnings
-        for warning in warnings:
-            self.emit({"event": "warning", **warning})
-
-    def _known_warnings(self) -> list[Event] | None:
+    def _known_warnings(self) -> list[SceneWarning] | None:
         """The warnings of an earlier run about the scene itself; None if they are not known."""
-        of_scene = {topic.value for topic in Topic if topic.is_of_scene}
         known = recorded_warnings(self._writer.folder, self._writer.scene_hash, self._frames())
-        return None if known is None else [warning for warning in known if warning["topic"] in of_scene]
+        return None if known is None else [warning for warning in known if warning.topic.is_of_scene]
 
-    def _warn_of_scene(self, cost: Estimate, known: list[Event] | None) -> None:
+    def _warn_of_scene(self, cost: Estimate, known: list[SceneWarning] | None) -> None:
         """Emit the warnings of the scene, known or found now, and those of its cost."""
         from ..core.advice.preflight import cost_warnings, scene_warnings
 
-        found = [warning.fields() for warning in scene_warnings(self._scene)] if known is None else known
-        free = free_space(self._writer.folder)
-        self._repeat(found + [warning.fields() for warning in cost_warnings(self._scene, cost, disk_free=free)])
+        self.warn(scene_warnings(self._scene) if known is None else known)
+        self.warn(cost_warnings(self._scene, cost, disk_free=free_space(self._writer.folder)))
         self._has_checked = True
         # before there is a checkpoint to resume from
         self.write_status("running")

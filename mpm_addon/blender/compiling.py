@@ -10,6 +10,7 @@ import bpy
 
 from ..core.errors import MpmError
 from ..core.processor import shipped_file
+from ..storage.installation import PACKAGE
 from .baking import session, worker
 from .host.registrar import Registrar
 from .host.runtime import OfSession, runtime
@@ -51,7 +52,7 @@ def _started() -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         worker.kernels_command(),
         env=worker.environment(),
-        cwd=worker.PACKAGE.parent,
+        cwd=PACKAGE.parent,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -2,9 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ..core.errors import CacheError, Cancelled
 from ..core.messages import Action, Message
@@ -13,11 +12,9 @@ from ..stopping import Listener
 from ..storage.cache import Cache
 from ..storage.derived import Origin, State, derived_path, refuse_link, source_of, state_of
 from ..storage.disk import free_space
+from ..storage.events import DeriveFrame, DeriveStart, Finished, OnEvent, ignore
 from ..storage.status import read_status
 from .product import Forecast, Made, Make, Product
-
-Event = dict[str, Any]
-OnEvent = Callable[[Event], None]
 
 # Seconds between checks for new frames of a bake.
 _PAUSE = 0.2
@@ -48,13 +45,13 @@ class DerivedJob:
             product: what is made of each frame.
             frames: the first and last frame; by default all cached ones.
             follows: whether to also process the frames that a running bake adds, until it ends.
-            on_event: called with every event; see docs/formats.md.
+            on_event: called with every event, one of `storage.events.DERIVE`.
             listener: receives requests to stop.
         """
         self.cache = cache
         self.product = product
         self._frames, self._follows = frames, follows
-        self._emit = on_event or (lambda _event: None)
+        self._emit = on_event or ignore
         self._listener = listener
         self._wanted = wanted_moments(cache, frames)
         self._missing = [moment for moment in self._wanted if state_of(cache, moment, product.kind, product.hash) is not State.MADE]
@@ -74,17 +71,23 @@ class DerivedJob:
         """Make what is missing. Raises MpmError; Cancelled if the listener was asked to stop."""
         self._started = time.monotonic()
         expected = self.forecast()
-        self._emit({"event": "start", **self._counts(), "cache": str(self.cache.folder), "pid": os.getpid(), **self._expected(expected)})
+        self._emit(
+            DeriveStart(
+                cache=str(self.cache.folder),
+                kind=self.product.kind,
+                **self._counts(),
+                bytes=expected.frame_bytes * len(self._missing),
+                settings=self.product.hash,
+                pid=os.getpid(),
+            )
+        )
         self._check_room(expected)
         if self._missing or self._follows:
             with self.product.maker() as make:
                 self._make(make)
                 while self._follows and self._has_more():
                     self._make(make)
-        self._emit({"event": "done", "frames": self._done, "seconds": time.monotonic() - self._started})
-
-    def _expected(self, expected: Forecast) -> Event:
-        return {"bytes": expected.frame_bytes * len(self._missing), "kind": self.product.kind, "settings": self.product.hash}
+        self._emit(Finished(frames=self._done, seconds=time.monotonic() - self._started))
 
     def _check_room(self, expected: Forecast) -> None:
         """Raise CacheError if the missing files do not fit on the disk."""
@@ -127,18 +130,17 @@ class DerivedJob:
         self._done, self._made = self._done + 1, self._made + 1
         per_frame = (time.monotonic() - self._started) / self._made
         self._emit(
-            {
-                "event": "frame",
-                "frame": moment.number,
+            DeriveFrame(
+                frame=moment.number,
                 **made.counts,
-                "bytes": written.size,
+                bytes=written.size,
                 **self._counts(),
-                "seconds_per_frame": per_frame,
-                "eta_seconds": per_frame * (len(self._wanted) - self._done),
-            }
+                seconds_per_frame=per_frame,
+                eta_seconds=per_frame * (len(self._wanted) - self._done),
+            )
         )
 
-    def _counts(self) -> Event:
+    def _counts(self) -> dict[str, int]:
         return {"done": self._done, "total": len(self._wanted)}
 
     def words(self) -> Message:

@@ -4,7 +4,7 @@ It knows nothing of Blender. Frames are written to a cache; requests are read fr
 replaces (`requests`).
 """
 
-from .job import Event, OnEvent, live
+from .job import live
 from .requests import Requests, write_requests
 
-__all__ = ["Event", "OnEvent", "Requests", "live", "write_requests"]
+__all__ = ["Requests", "live", "write_requests"]

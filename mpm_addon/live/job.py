@@ -4,16 +4,29 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.advice.preview import preview_of
-from ..core.errors import Cancelled, MpmError, SceneError
+from ..core.errors import Cancelled, SceneError
 from ..core.messages import Message, SceneWarning, Topic
 from ..core.particles import Frame
 from ..core.scene.description import Scene
 from ..core.stepping.steering import Steering
 from ..core.stepping.support import refuse_unsupported
 from ..storage.cache_writer import CacheWriter
+from ..storage.events import (
+    Compiling,
+    Ending,
+    LiveDone,
+    LiveEnd,
+    LiveFrame,
+    LiveStart,
+    OnEvent,
+    Preparing,
+    WarningEvent,
+    ending_of,
+    ignore,
+)
 from ..storage.lock import WriterLock
 from ..storage.scene_file import read_scene
 from ..storage.status import CANCEL
@@ -21,9 +34,6 @@ from .requests import RequestReader, Requests
 
 if TYPE_CHECKING:
     from ..core.stepping.simulation import Progress, Simulation
-
-Event = dict[str, Any]
-OnEvent = Callable[[Event], None]
 
 # Seconds between checks for new requests.
 _LOOK_INTERVAL = 0.005
@@ -50,14 +60,14 @@ def live(
         cache_folder: the cache for the frames; each run replaces those of the previous one.
         steering_path: the file of requests, which need not exist yet.
         particles: maximum number of particles of a preview; None for the scene itself.
-        on_event: called with every event.
+        on_event: called with every event, one of `storage.events.LIVE`.
 
     Raises:
         Cancelled: by the file `cancel` in the cache, or because the controlling process exited.
         MpmError: the scene cannot be simulated, or the cache cannot be written.
     """
     with WriterLock(Path(cache_folder)) as lock:
-        _Live(Path(scene_path), Path(cache_folder), steering_path, particles, on_event or (lambda _event: None), lock).run()
+        _Live(Path(scene_path), Path(cache_folder), steering_path, particles, on_event or ignore, lock).run()
 
 
 class _Live:
@@ -76,6 +86,7 @@ class _Live:
         self._heard = time.monotonic()
         self._next_look = 0.0
         self._stage = ""
+        self._kernels = (0, 0)
         self._refused = ""
 
     def run(self) -> None:
@@ -86,9 +97,9 @@ class _Live:
             try:
                 self._simulate(run)
                 if self._reader is None:
-                    self._emit({"event": "done"})
+                    self._emit(LiveDone())
                     return
-                self._emit({"event": "end", "run": run})
+                self._emit(LiveEnd(run=run))
                 self._wait(lambda run=run: self._requests.run != run)
             except _Restart:
                 continue
@@ -105,7 +116,7 @@ class _Live:
         self._take_requests(steering)
         simulation = Simulation(steering.scene, report=self._report(run))
         first, last = scene.time.frame_start, scene.time.frame_end
-        self._emit({"event": "start", "scene": scene.name, "run": run, "frame_start": first, "frame_end": last})
+        self._emit(LiveStart(scene=scene.name, run=run, frame_start=first, frame_end=last))
         for frame in self._frames(simulation, steering, run):
             self._lock.check()
             if writer.is_replacing:
@@ -114,14 +125,7 @@ class _Live:
             seconds = time.perf_counter() - started
             statistics = frame.statistics
             self._emit(
-                {
-                    "event": "frame",
-                    "frame": frame.number,
-                    "run": run,
-                    "particles": statistics.particles,
-                    "substeps": statistics.substeps,
-                    "seconds": seconds,
-                }
+                LiveFrame(frame=frame.number, run=run, particles=statistics.particles, substeps=statistics.substeps, seconds=seconds)
             )
             started = time.perf_counter()
 
@@ -158,7 +162,7 @@ class _Live:
                 preview = preview_of(scene, self._particles)
                 scene = preview.scene
                 for warning in preview.warnings:
-                    self._emit({"event": "warning", **warning.fields()})
+                    self._emit(WarningEvent(warning=warning))
             self._known = (path, scene)
         return self._known[1]
 
@@ -180,12 +184,15 @@ class _Live:
     def _tell_refusal(self, error: SceneError) -> None:
         if str(error) != self._refused:
             self._refused = str(error)
-            self._emit({"event": "warning", **SceneWarning(Topic.STEERING, error.message).fields()})
+            self._emit(WarningEvent(warning=SceneWarning(Topic.STEERING, error.message)))
 
     def _report(self, run: int) -> "Callable[[Progress], None]":
         def report(progress: "Progress") -> None:
-            if progress.stage != "simulating" and progress.stage != self._stage:
-                self._emit({"event": progress.stage})
+            if progress.stage == "compiling" and progress.kernels != self._kernels:
+                compiled, kernels = self._kernels = progress.kernels
+                self._emit(Compiling(frame=progress.frame, compiled=compiled, kernels=kernels))
+            elif progress.stage == "preparing" and progress.stage != self._stage:
+                self._emit(Preparing(frame=progress.frame))
             self._stage = progress.stage
             self._look()
             if self._requests.run != run:
@@ -221,13 +228,7 @@ class _Live:
             raise Cancelled("stopped: the controlling process exited")
 
 
-def ending(error: BaseException) -> Event:
+def ending(error: BaseException) -> Ending:
     """The last event of a live simulation that did not finish."""
-    if isinstance(error, (Cancelled, KeyboardInterrupt)):
-        message = error.message if isinstance(error, Cancelled) else Message("stopped")
-        return {"event": "cancelled", **message.fields()}
-    if isinstance(error, MpmError):
-        return {"event": "error", **error.message.fields()}
-    if isinstance(error, MemoryError):
-        return {"event": "error", **Message("out of memory", ("use fewer particles or close other programs",)).fields()}
-    return {"event": "error", **Message(f"{type(error).__name__}: {error}").fields()}
+    out_of_memory = Message("out of memory", ("use fewer particles or close other programs",))
+    return ending_of(error, canceled=Message("stopped"), out_of_memory=out_of_memory)

@@ -74,7 +74,7 @@ def read_status(folder: Path) -> BakeStatus | None:
     )
 
 
-def recorded_warnings(folder: Path, scene_hash: str, frames: Sequence[int]) -> list[dict[str, str]] | None:
+def recorded_warnings(folder: Path, scene_hash: str, frames: Sequence[int]) -> list[SceneWarning] | None:
     """The warnings that an earlier bake recorded; None if its scene or frames were different, or it did not check for warnings.
 
     Args:
@@ -86,7 +86,7 @@ def recorded_warnings(folder: Path, scene_hash: str, frames: Sequence[int]) -> l
     warnings = told.get("warnings")
     if (told.get("scene_hash"), told.get("checked_frames")) != (scene_hash, list(frames)) or not isinstance(warnings, list):
         return None
-    return warnings if all(map(_is_warning, warnings)) else None
+    return [SceneWarning(Topic(each["topic"]), message_of(each)) for each in warnings] if all(map(_is_warning, warnings)) else None
 
 
 def ask_to_cancel(folder: Path) -> None:
@@ -148,7 +148,10 @@ def _read(folder: Path) -> dict[str, Any] | None:
 
 def _is_warning(value: object) -> bool:
     return (
-        isinstance(value, dict) and value.keys() == _WARNING and all(isinstance(value[key], str) for key in ("topic", "subject", "message"))
+        isinstance(value, dict)
+        and value.keys() == _WARNING
+        and all(isinstance(value[key], str) for key in ("topic", "subject", "message"))
+        and value["topic"] in set(Topic)
     )
 
 

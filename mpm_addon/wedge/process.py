@@ -9,7 +9,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent.parent
+from ..storage.installation import PACKAGE
+from ..storage.status import CANCEL
 
 # Seconds between checks of the process, and seconds that it has to stop by itself before it is killed.
 _LOOK_SECONDS = 0.1
@@ -71,7 +72,7 @@ def run(order: Order) -> Outcome:
             )
         except OSError as error:
             return Outcome("failed", f"{sys.executable} cannot be started ({error.strerror}).")
-        is_cancelled = _wait(process, cancel_file, Path(order.cache) / "cancel")
+        is_cancelled = _wait(process, cancel_file, Path(order.cache) / CANCEL)
         if process.returncode == 0:
             return Outcome("done")
         if is_cancelled:

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,22 +16,19 @@ from ..core.memory import available_memory
 from ..core.scene.description import Scene
 from ..core.stepping.support import refuse_unsupported
 from ..storage.cache import open_cache
+from ..storage.events import OnEvent, WedgeProgress, WedgeStart, WedgeVariant, ignore
 from ..storage.plain_files import parse_json, read_plain
 from ..storage.scene_file import changed_scenes, read_table, scene_path
 from ..storage.scene_writer import scene_hash, write_scene
-from ..storage.status import CANCEL
+from ..storage.status import CANCEL, STATUS
 from ..storage.wedge_variants import parse_axis, variations
 from .cluster import Cluster, core_count, dask_cluster, local_cluster
 from .index import SCENES, Index, Variant, open_index
 from .process import Order, Outcome
 
-STATUS = "status.json"
 # Threads per bake if there are several bakes: more threads have diminishing returns.
 _USUAL_THREADS = 2
 _POLL_SECONDS = 0.2
-
-Event = dict[str, Any]
-OnEvent = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
@@ -111,14 +108,14 @@ def bake_wedge(
         jobs: bakes at a time; by default as many as cores and memory allow.
         threads: threads of all bakes together (on a cluster, of each bake); by default all cores.
         scheduler: address of a Dask scheduler; without it the bakes run on this computer.
-        on_event: called with every event; see docs/formats.md.
+        on_event: called with every event, one of `storage.events.WEDGE`.
 
     Raises:
         CacheError: the folder cannot be written.
         MpmError: the cluster cannot be used.
         Cancelled: a signal, or the file `cancel` in the folder, stopped it.
     """
-    tell = on_event or (lambda _event: None)
+    tell = on_event or ignore
     index = plan.index
     unfinished = [variant for variant in plan.variants if not plan.is_done(variant)]
     for variant in index.variants:
@@ -133,8 +130,8 @@ def bake_wedge(
     cancel_file = index.folder / CANCEL
     cancel_file.unlink(missing_ok=True)
     with stopping_on_signals(cancel_file.touch), _cluster(plan, unfinished, jobs, threads, scheduler) as cluster:
-        start = {"scene": index.scene, "output": str(index.folder), "total": len(plan.variants), "jobs": cluster.jobs}
-        tell({"event": "start", **start, "done": len(plan.variants) - len(unfinished)})
+        done, total = len(plan.variants) - len(unfinished), len(plan.variants)
+        tell(WedgeStart(scene=index.scene, output=str(index.folder), total=total, jobs=cluster.jobs, done=done))
         _Run(plan, cluster, tell).bake(unfinished)
     if cancel_file.exists():
         cancel_file.unlink(missing_ok=True)
@@ -172,7 +169,7 @@ class _Run:
         self._tell = tell
         self._running: dict[Future[Outcome], Variant] = {}
         # the last known status of each cache, from before this run or since
-        self._seen: dict[str, Event] = {}
+        self._seen: dict[str, dict[str, Any]] = {}
 
     def bake(self, variants: list[Variant]) -> None:
         """Bake until all have ended. Stops them all if an error occurs here."""
@@ -217,8 +214,8 @@ class _Run:
         variant.state, variant.message = state, message
         self._index.write()
         ended = sum(other.state in ("done", "failed", "cancelled") for other in self._plan.variants)
-        event = {"event": "variant", "name": variant.name, "values": variant.values, "state": state, "message": message}
-        self._tell({**event, "done": ended, "total": len(self._plan.variants)})
+        total = len(self._plan.variants)
+        self._tell(WedgeVariant(name=variant.name, values=variant.values, state=state, message=message, done=ended, total=total))
 
     def _tell_progress(self) -> None:
         """Report the progress of running bakes from their status files, which works on this computer and on a cluster."""
@@ -226,10 +223,10 @@ class _Run:
             status = status_of(self._index.cache(variant))
             if status.get("state") == "running" and status.get("updated") != self._seen[variant.name].get("updated"):
                 self._seen[variant.name] = status
-                self._tell({"event": "progress", "name": variant.name, "done": status.get("done"), "total": status.get("total")})
+                self._tell(WedgeProgress(name=variant.name, done=status.get("done") or 0, total=status.get("total") or 0))
 
 
-def status_of(cache: Path) -> Event:
+def status_of(cache: Path) -> dict[str, Any]:
     """The contents of a cache's status file; empty if there is none or it cannot be read."""
     try:
         status = parse_json(read_plain(cache / STATUS))

@@ -14,10 +14,16 @@ import time
 from pathlib import Path
 
 from mpm_addon.core.messages import Action, Message
+from mpm_addon.storage.events import BakeFrame, BakeProgress, BakeStart, CancelledEvent, ErrorEvent, Event, Finished, Preparing
 
 
-def say(event: str, **fields: object) -> None:
-    print(json.dumps({"event": event, **fields}), flush=True)
+def say(event: Event) -> None:
+    print(json.dumps(event.fields()), flush=True)
+
+
+def say_frame(number: int) -> None:
+    pace = {"seconds_per_frame": 0.1, "eta_seconds": 0.1 * (2 - number)}
+    say(BakeFrame(frame=number, particles=4, substeps=9, done=number, total=2, deleted=0, crushed=0, seconds=0.1, **pace))
 
 
 def main() -> None:
@@ -27,18 +33,19 @@ def main() -> None:
     from tests.blender.scenes import description
 
     baked = scene_hash(description())
-    say("start", scene="test", cache=str(cache), particles=4, done=0, total=2, scene_hash=baked, pid=os.getpid())
+    counts = {"particles": 4, "done": 0, "total": 2}
+    say(BakeStart(scene="test", cache=str(cache), **counts, resumed_from=None, take=1, scene_hash=baked, pid=os.getpid()))
     print("not JSON: a library's greeting", flush=True)
-    say("preparing", frame=1)
+    say(Preparing(frame=1))
     if behavior == "good":
         from tests.blender.scenes import write_cache
 
         write_cache(cache, {1: 4, 2: 4})
         for number in (1, 2):
-            say("frame", frame=number, particles=4, substeps=9, done=number, total=2, deleted=0, seconds=0.1)
-        say("done", frames=2, seconds=0.5)
+            say_frame(number)
+        say(Finished(frames=2, seconds=0.5))
     elif behavior == "error":
-        say("error", **Message("too small", ("use a larger one",), 'Emitter "Cube"').fields())
+        say(ErrorEvent(message=Message("too small", ("use a larger one",), 'Emitter "Cube"')))
         sys.exit(1)
     elif behavior == "unstable":
         from mpm_addon.storage.failure import write_failure
@@ -46,8 +53,8 @@ def main() -> None:
 
         write_cache(cache, {1: 4})
         write_failure(cache, failure(2))
-        say("frame", frame=1, particles=4, substeps=9, done=1, total=2, deleted=0, seconds=0.1)
-        say("error", **failure(2).message.fields())
+        say_frame(1)
+        say(ErrorEvent(message=failure(2).message))
         sys.exit(1)
     elif behavior == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)
@@ -56,10 +63,11 @@ def main() -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
         cache.mkdir(parents=True, exist_ok=True)
-        say("progress", frame=2, fraction=0.5, substeps=7, particles=4, done=1, total=2, eta_seconds=61.0)
+        pace = {"seconds_per_frame": None, "eta_seconds": 61.0}
+        say(BakeProgress(frame=2, fraction=0.5, substeps=7, particles=4, done=1, total=2, **pace))
         while behavior == "stubborn" or not (cache / "cancel").exists():
             time.sleep(0.01)
-        say("cancelled", **Message("canceled: 1 of 2 frames are cached", (Action.RESUME,)).fields())
+        say(CancelledEvent(message=Message("canceled: 1 of 2 frames are cached", (Action.RESUME,))))
         sys.exit(130)
 
 

@@ -13,26 +13,27 @@ import time
 from pathlib import Path
 
 from mpm_addon.core.messages import Message, SceneWarning, Topic
+from mpm_addon.storage.events import ErrorEvent, Event, LiveFrame, WarningEvent
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.blender.scenes import write_cache
 
 
-def say(event: str, **fields: object) -> None:
-    print(json.dumps({"event": event, **fields}), flush=True)
+def say(event: Event) -> None:
+    print(json.dumps(event.fields()), flush=True)
 
 
 def main() -> None:
     cache, requests, behavior = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     if behavior == "error":
-        say("error", **Message("too small", ("use a larger one",), 'Emitter "Cube"').fields())
+        say(ErrorEvent(message=Message("too small", ("use a larger one",), 'Emitter "Cube"')))
         sys.exit(1)
     if behavior == "crash":
         print("first line\nthe reason", file=sys.stderr, flush=True)
         os._exit(3)
     if behavior == "warning":
-        say("warning", **SceneWarning(Topic.THIN_EMITTER, Message("it is 1.9 cells thin", (), 'Emitter "Cube"')).fields())
+        say(WarningEvent(warning=SceneWarning(Topic.THIN_EMITTER, Message("it is 1.9 cells thin", (), 'Emitter "Cube"'))))
     run = number = 0
     while True:
         told = json.loads(requests.read_text())
@@ -41,7 +42,7 @@ def main() -> None:
             write_cache(cache, {1: 4, 2: 4, 3: 4})
         if number < min(3, told["until"]):
             number += 1
-            say("frame", frame=number, run=run, particles=4, substeps=9, seconds=0.1)
+            say(LiveFrame(frame=number, run=run, particles=4, substeps=9, seconds=0.1))
         time.sleep(0.005)
 
 

@@ -30,7 +30,7 @@ blender = pytest.mark.blender
 def test_a_bake_shows_its_frames_and_remembers_the_settings(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
     asked = stand_in("good")
     events: list[str] = []
-    session.bake(bpy.context, on_event=lambda event: events.append(event["event"]))
+    session.bake(bpy.context, on_event=lambda event: events.append(event.word))
     assert events == ["start", "preparing", "frame", "frame", "done"]
     assert asked == [(True, tmp_path / "cache", False)]
     (item,) = particle_objects.result_objects(bpy.context.scene)

@@ -25,7 +25,9 @@ from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import CacheError, Stopped
+from mpm_addon.core.messages import Message
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.events import StoppedEvent
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.lock import WriterLock
 from mpm_addon.storage.status import BakeStatus, read_status
@@ -169,7 +171,7 @@ def test_unstable_particles_go_where_the_next_bake_is_cancelled(bpy: Any, bakes:
 
 def test_a_limit_is_a_warning_and_no_error(bpy: Any, bakes: Any, cache: Path) -> None:
     running = bakes(bpy.context)
-    running._take({"event": "stopped", "reason": "time_limit", "message": "stopped after 2 h."})
+    running._take(StoppedEvent(reason="time_limit", message=Message("stopped after 2 h.")))
     with pytest.raises(Stopped, match="stopped after 2 h"):
         running.raise_outcome()
 

@@ -10,8 +10,9 @@ import pytest
 
 import mpm_addon
 from mpm_addon.blender.baking.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
-from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, labeled, problem_and_remedy, remaining, size
+from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, labeled, problem_and_remedy, size
 from mpm_addon.blender.reading.freshness import Freshness
+from mpm_addon.command_line.printing import countdown
 from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic
 from mpm_addon.storage.overview import Overview, TakeOverview
 from mpm_addon.storage.status import BakeStatus
@@ -218,7 +219,7 @@ def test_no_message_of_storage_and_bake_keeps_an_option() -> None:
 def test_numbers_for_people() -> None:
     assert [size(count) for count in (12, 3.4e4, 1.25e6, 2.5e9)] == ["12 bytes", "34 kB", "1.25 MB", "2.5 GB"]
     assert [duration(seconds) for seconds in (0.42, 3.4, 89.0, 130.0, 7500.0)] == ["0.42 s", "3 s", "89 s", "2 min", "2 h 5 min"]
-    assert [remaining(seconds) for seconds in (31.2, 3730.0)] == ["0:31", "1:02:10"]
+    assert [countdown(seconds) for seconds in (31.2, 3730.0)] == ["0:31", "1:02:10"]
 
 
 def test_messages_name_parameters_as_the_panels_do() -> None:

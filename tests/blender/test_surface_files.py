@@ -233,7 +233,7 @@ def test_facts_read_a_file_once_and_the_cache_after_a_change(bpy: Any, particles
 
 
 def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
-    from mpm_addon.derived.command import add_command, settings_of
+    from mpm_addon.command_line.derive import add_command, settings_of
 
     settings = SurfaceSettings(
         quality="film", voxel_size=0.125, smoothing=3, threshold=0.25, meshes="emitter", include="all", attributes="age, stress"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from unittest import mock
 
-from mpm_addon.cli import main
+from mpm_addon.command_line.main import main
 
 Done = subprocess.CompletedProcess[str]
 

@@ -73,7 +73,7 @@ def test_heavy_parts_beside_light_ones_of_one_emitter_are_not_crushed() -> None:
 def test_a_bake_warns_once_and_its_cache_keeps_the_count(tmp_path: Path) -> None:
     write_scene(press(-0.15), tmp_path / "scene.toml")
     events: list[dict[str, Any]] = []
-    bake(tmp_path / "scene.toml", tmp_path / "cache", on_event=events.append)
+    bake(tmp_path / "scene.toml", tmp_path / "cache", on_event=lambda event: events.append(event.fields()))
     warnings = [event["topic"] for event in events if event["event"] == "warning"]
     assert warnings.count("crushed") == 1
     assert "closing_collider" in warnings

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.cli import main
+from mpm_addon.command_line.main import main
 from mpm_addon.core.bonds import Bonds
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS

@@ -7,7 +7,7 @@ import plyfile
 import pytest
 import trimesh
 
-from mpm_addon.cli import main
+from mpm_addon.command_line.main import main
 from mpm_addon.core.particles import Moment
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.surface_file import surface_at

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from mpm_addon.cli import main
+from mpm_addon.command_line.main import main
 from mpm_addon.core.geometry.shapes import Box, Mesh
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.scene.animation import Animation, Motion

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from mpm_addon.cli import main
+from mpm_addon.command_line.main import main
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.scene.animation import Motion

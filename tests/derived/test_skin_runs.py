@@ -143,7 +143,7 @@ def test_a_follower_makes_what_a_running_bake_adds(
         return status
 
     monkeypatch.setattr(job, "read_status", look)
-    monkeypatch.setattr("mpm_addon.derived.command.os.nice", lambda _step: None)
+    monkeypatch.setattr("mpm_addon.command_line.derive.os.nice", lambda _step: None)
     events = derive(capsys, tmp_path, "--follow")[1]
     assert [event["frame"] for event in events if event["event"] == "frame"] == [1, 2]
 

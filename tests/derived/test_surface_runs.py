@@ -155,7 +155,7 @@ def test_a_follower_makes_what_a_running_bake_adds_until_it_ends(
 
     monkeypatch.setattr(job, "read_status", look)
     monkeypatch.setattr(job, "_PAUSE", 0.0)
-    monkeypatch.setattr("mpm_addon.derived.command.os.nice", lambda _step: None)
+    monkeypatch.setattr("mpm_addon.command_line.derive.os.nice", lambda _step: None)
     status, events, _ = derive(capsys, tmp_path, *DRAFT, "--follow")
     assert status == 0
     assert [(event["frame"], event["done"], event["total"]) for event in events if event["event"] == "frame"] == [

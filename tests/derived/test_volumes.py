@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.cli import main
+from mpm_addon.command_line.main import main
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived import voxels as voxels_module
@@ -297,7 +297,7 @@ def test_a_follower_makes_what_a_running_bake_adds(
         return status
 
     monkeypatch.setattr(job, "read_status", look)
-    monkeypatch.setattr("mpm_addon.derived.command.os.nice", lambda _step: None)
+    monkeypatch.setattr("mpm_addon.command_line.derive.os.nice", lambda _step: None)
     status, events, _ = derive(capsys, tmp_path, "--follow")
     assert (status, [event["frame"] for event in events if event["event"] == "frame"]) == (0, [1, 2])
 

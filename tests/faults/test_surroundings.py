@@ -47,7 +47,7 @@ def refused(scene: Path, cache: Path) -> str:
     """What a bake says that cannot write."""
     events: list[dict[str, Any]] = []
     with pytest.raises(MpmError) as caught:
-        stand_in.bake(scene, cache, on_event=events.append)
+        stand_in.bake(scene, cache, on_event=lambda event: events.append(event.fields()))
     assert "\n" not in str(caught.value) and str(cache) in str(caught.value)
     assert events[-1] == {"event": "error", **caught.value.message.fields()}
     return str(caught.value)
@@ -155,7 +155,7 @@ def test_a_clock_that_jumps_changes_nothing(scene: Path, whole: dict[str, Any], 
             readers[:] = readers or [open_cache(cache)]
             seen.append(readers[0].frames)
 
-    stand_in.bake(scene, cache, on_event=listen)
+    stand_in.bake(scene, cache, on_event=lambda event: listen(event.fields()))
     assert seen == [[1], [1, 2], [1, 2, 3]]
     assert_whole(cache, whole)
     status = read_status(cache)

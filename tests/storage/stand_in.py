@@ -25,6 +25,7 @@ from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, 
 from mpm_addon.core.scene.description import Scene
 from mpm_addon.core.stepping.continuation import refuse_another_state
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.events import Event
 
 PARTICLES = 200
 # [m] that particles move at once where another scene takes them up
@@ -190,7 +191,7 @@ def write_small_scene(
 def bake_here(scene: Path, cache: Path, **options: Any) -> list[dict[str, Any]]:
     """Bake in this process and return the events."""
     events: list[dict[str, Any]] = []
-    bake(scene, cache, Order(**options), on_event=events.append)
+    bake(scene, cache, Order(**options), on_event=lambda event: events.append(event.fields()))
     return events
 
 
@@ -201,8 +202,6 @@ def frame_bytes(cache: Path) -> dict[str, bytes]:
 
 def contents(cache: Path, take: int) -> dict[str, bytes]:
     """The bytes of a take's own frames, by file name."""
-    from mpm_addon.storage import open_cache
-
     folder = open_cache(cache, take=take).takes[-1].folder / "frames"
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
@@ -212,8 +211,9 @@ def main() -> None:
     Simulation.substeps, Simulation.pause = int(substeps), float(pause)
     sys.modules[MODULE] = module()
 
-    def tell(event: dict[str, Any]) -> None:
-        print(*([json.dumps(event)] if form else [event["event"], event.get("frame", "")]), flush=True)
+    def tell(event: Event) -> None:
+        told = event.fields()
+        print(*([json.dumps(told)] if form else [event.word, told.get("frame", "")]), flush=True)
 
     try:
         bake(scene, cache, on_event=tell)

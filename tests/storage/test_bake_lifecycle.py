@@ -50,7 +50,7 @@ def bake_and(scene: Path, cache: Path, react: Callable[[dict[str, Any]], None], 
         react(event)
 
     try:
-        bake(scene, cache, Order(**options), on_event=listen)
+        bake(scene, cache, Order(**options), on_event=lambda event: listen(event.fields()))
     except MpmError as error:
         return events, error
     return events, None
@@ -292,7 +292,7 @@ def test_the_process_ends_by_itself_if_the_bake_is_too_busy(scene: Path, cache: 
         "    def __init__(self, *_, **__): time.sleep(600)\n"
         "sys.modules['mpm_addon.core.stepping.simulation'] = types.SimpleNamespace(Simulation=Simulation)\n"
         "listener = Listener(); listener.listen()\n"
-        "bake(sys.argv[1], sys.argv[2], on_event=lambda event: print(event['event'], flush=True), listener=listener)\n"
+        "bake(sys.argv[1], sys.argv[2], on_event=lambda event: print(event.word, flush=True), listener=listener)\n"
     )
     for ask in ("signal", "file"):
         with subprocess.Popen(

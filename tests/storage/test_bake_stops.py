@@ -35,7 +35,7 @@ def test_a_folder_in_the_place_of_a_file_is_refused_in_one_line(scene: Path, tmp
 def test_nothing_is_written_for_a_scene_that_is_wrong(tmp_path: Path) -> None:
     events: list[dict[str, Any]] = []
     with pytest.raises(SceneError):
-        bake(tmp_path / "none.toml", tmp_path / "cache", on_event=events.append)
+        bake(tmp_path / "none.toml", tmp_path / "cache", on_event=lambda event: events.append(event.fields()))
     assert events[-1]["event"] == "error"
     assert not (tmp_path / "cache").exists()
 
@@ -57,7 +57,7 @@ def test_a_failure_keeps_the_frames_before_it(scene: Path, tmp_path: Path, stand
     stand_in_simulation.fails_at = 4
     events: list[dict[str, Any]] = []
     with pytest.raises(UnstableError):
-        bake(scene, tmp_path / "cache", on_event=events.append)
+        bake(scene, tmp_path / "cache", on_event=lambda event: events.append(event.fields()))
     assert open_cache(tmp_path / "cache").frames == [1, 2, 3]
     assert events[-1]["event"] == "error"
     status = json.loads((tmp_path / "cache" / "status.json").read_text())
@@ -78,7 +78,7 @@ def test_the_cancel_file_stops_at_the_next_substep(
             (cache / "cancel").touch()
 
     with pytest.raises(Cancelled):
-        bake(scene, cache, on_event=listen)
+        bake(scene, cache, on_event=lambda event: listen(event.fields()))
     assert events[-1]["event"] == "cancelled"
     assert open_cache(cache).frames == [1, 2]
     assert json.loads((cache / "status.json").read_text())["state"] == "cancelled"
@@ -130,7 +130,7 @@ def test_signals_cancel_before_there_is_anything_to_simulate(
         with monkeypatch.context() as patch:
             patch.setattr(f"mpm_addon.bake.{moment}", interrupted)
             with pytest.raises(Cancelled, match="canceled before the bake began"):
-                bake(scene, tmp_path / "cache", on_event=events.append)
+                bake(scene, tmp_path / "cache", on_event=lambda event: events.append(event.fields()))
         assert signal.getsignal(number) is unheard
     finally:
         signal.signal(number, before)

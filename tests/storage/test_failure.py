@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.bake import bake
-from mpm_addon.cli import main
+from mpm_addon.command_line.main import main
 from mpm_addon.core.errors import CacheError, UnstableError
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.arrays import write_arrays
@@ -38,7 +38,7 @@ def test_the_event_and_the_status_tell_of_it(scene: Path, tmp_path: Path, stand_
     stand_in_simulation.fails_at = 4
     events: list[dict[str, Any]] = []
     with pytest.raises(UnstableError) as caught:
-        bake(scene, tmp_path / "cache", on_event=events.append)
+        bake(scene, tmp_path / "cache", on_event=lambda event: events.append(event.fields()))
     said = json.loads(json.dumps(events[-1]))
     assert (said["event"], said["message"]) == ("error", str(caught.value))
     assert said["failure"] == {

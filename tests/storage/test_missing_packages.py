@@ -18,9 +18,9 @@ def test_without_them_everything_imports_and_scenes_are_read(tmp_path: Path) -> 
     scene = write_small_scene(tmp_path)
     program = (
         "import sys; sys.modules['tomli_w'] = sys.modules['plyfile'] = None\n"
-        "import mpm_addon.bake, mpm_addon.cli, mpm_addon.storage.exporters\n"
+        "import mpm_addon.bake, mpm_addon.command_line.main, mpm_addon.storage.exporters\n"
         "from mpm_addon.storage.cache_writer import manifest_of\n"
-        f"manifest_of(mpm_addon.cli.read_scene({str(scene)!r}))"
+        f"manifest_of(mpm_addon.storage.read_scene({str(scene)!r}))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

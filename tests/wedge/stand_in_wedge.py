@@ -39,7 +39,7 @@ def dask_setup(_worker: object) -> None:
 def main() -> int:
     sys.modules[stand_in.MODULE] = stand_in.module(Simulation)
     Order.command = command  # type: ignore[method-assign]
-    from mpm_addon.cli import main
+    from mpm_addon.command_line.main import main
 
     return main(sys.argv[1:])
 

@@ -3,7 +3,6 @@
 A scene that cannot be baked is reported and skipped. Canceling one scene cancels the rest of the queue.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,12 +10,12 @@ from typing import NamedTuple
 import bpy
 
 from ...core.errors import Cancelled, MpmError, SceneError, Stopped
+from ...storage.events import OnEvent
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
 from ..settings import paths
 from . import scene_caches, session
-from .worker import Event
 
 
 class Entry(NamedTuple):
@@ -120,7 +119,7 @@ def scenes_to_bake() -> list[BlenderScene]:
     return scenes
 
 
-def bake_all(context: Context, on_event: Callable[[Event], None] | None = None) -> list[str]:
+def bake_all(context: Context, on_event: OnEvent | None = None) -> list[str]:
     """Bake all scenes and wait. Returns lines to report; raises Cancelled, and MpmError if some scenes could not be baked."""
     notes: list[str] = []
     complaints: list[str] = []

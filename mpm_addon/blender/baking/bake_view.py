@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
+from ...command_line.printing import countdown
 from ...core.messages import NOTHING, Action, Message
 from ...storage.overview import Overview, Span
 from ...storage.status import BakeStatus
-from ..host.wording import counted, duration, in_blender, problem_and_remedy, remaining, sentence, size
+from ..host.wording import counted, duration, in_blender, problem_and_remedy, sentence, size
 from ..reading.freshness import Freshness
 
 
@@ -210,7 +211,7 @@ def _numbers(event: Mapping[str, Any]) -> list[str]:
         [_told(event, "particles", "{:,d} particles"), _told(event, "seconds_per_frame", "{:.2g} s/frame")],
         [
             f"{event['done']} of {event['total']} frames" if event.get("total") else "",
-            "" if event.get("eta_seconds") is None else f"{remaining(event['eta_seconds'])} left",
+            "" if event.get("eta_seconds") is None else f"{countdown(event['eta_seconds'])} left",
         ],
     ]
     return [", ".join(filter(None, line)) for line in lines if any(line)]

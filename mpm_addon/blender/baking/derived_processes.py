@@ -6,10 +6,11 @@ from pathlib import Path
 
 import bpy
 
-from ...core.errors import CacheError, Cancelled, MpmError
-from ...core.messages import NOTHING, Action, Message, message_of
-from ...storage import open_cache
+from ...core.errors import CacheError, MpmError
+from ...core.messages import NOTHING, Action, Message
+from ...storage import events, open_cache
 from ...storage.derived import derived_folder, remove_derived
+from ...storage.events import CancelledEvent, Ending, ErrorEvent, Event
 from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
@@ -20,7 +21,7 @@ from ..settings import paths
 from ..settings.derived_settings import settings_of
 from .derived_kinds import DERIVED_KINDS, showing
 from .running import wait_for
-from .worker import Event, Worker, derive_command, ending
+from .worker import Worker, derive_command, ending
 
 _TIMER_SECONDS = 0.25
 
@@ -56,7 +57,7 @@ class DerivedSession:
         self.seconds_left: float | None = None
         self.size: float | None = None
         self._scene_number = scene.session_uid
-        self._outcome: Event | None = None
+        self._outcome: Ending | events.Finished | None = None
         self.is_finished = False
         # a signal stops it; the file that asks a process to stop would stop a bake of this cache
         command = derive_command(self.folder, settings, kind=kind, follows=follows)
@@ -76,34 +77,35 @@ class DerivedSession:
         if self.is_finished:
             return []
         status = self._worker.exit_status
-        events = self._worker.events()
-        for event in events:
+        heard = self._worker.events(events.DERIVE)
+        for event in heard:
             self._take(event)
         if status is not None:
             self._finish(status)
-        return events
+        return heard
 
     def _take(self, event: Event) -> None:
-        kind = event["event"]
-        if kind in ("done", "cancelled", "error"):
-            self._outcome = event
-        if kind in ("start", "frame"):
-            self.done, self.total = event["done"], event["total"]
-            self.seconds_left, self.size = event.get("eta_seconds"), event["bytes"] if kind == "start" else self.size
-        scene = self.scene
-        if kind == "frame" and scene is not None:
-            show_in(scene, self.folder, kind=self.kind, frame=event["frame"])
+        match event:
+            case Ending() | events.Finished():
+                self._outcome = event
+            case events.DeriveStart():
+                self.done, self.total, self.size = event.done, event.total, event.bytes
+            case events.DeriveFrame():
+                self.done, self.total, self.seconds_left = event.done, event.total, event.eta_seconds
+                scene = self.scene
+                if scene is not None:
+                    show_in(scene, self.folder, kind=self.kind, frame=event.frame)
 
     def _finish(self, status: int) -> None:
         outcome = self._outcome
         if outcome is None and self._worker.is_cancelled:
-            outcome = {"event": "cancelled", **Message("canceled: the finished frames are kept", (Action.DERIVE,)).fields()}
+            outcome = CancelledEvent(message=Message("canceled: the finished frames are kept", (Action.DERIVE,)))
         elif outcome is None:
             words = self._worker.complaint() or "no message"
-            outcome = {"event": "error", **Message(f"The {self.kind} process {ending(status)}: {words}").fields()}
+            outcome = ErrorEvent(message=Message(f"The {self.kind} process {ending(status)}: {words}"))
         self._outcome, self.is_finished = outcome, True
-        if outcome["event"] == "error":
-            runtime.of(DerivedTroubles).by_folder[self.kind, self.folder] = message_of(outcome)
+        if isinstance(outcome, ErrorEvent):
+            runtime.of(DerivedTroubles).by_folder[self.kind, self.folder] = outcome.message
         scene = self.scene
         if scene is not None and self.done:
             show_in(scene, self.folder, kind=self.kind)
@@ -111,9 +113,9 @@ class DerivedSession:
 
     def raise_outcome(self) -> None:
         """Raises Cancelled or MpmError with the process's message if it did not finish."""
-        outcome = self._outcome or {"event": "cancelled", **Message("canceled").fields()}
-        if outcome["event"] != "done":
-            raise (Cancelled if outcome["event"] == "cancelled" else MpmError).of(message_of(outcome))
+        outcome = self._outcome or CancelledEvent(message=Message("canceled"))
+        if isinstance(outcome, Ending):
+            raise events.error_of(outcome)
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
         """Wait for the process. Raises as `raise_outcome`."""

@@ -24,7 +24,7 @@ import numpy as np
 from ...core.errors import MpmError
 from ...core.messages import NOTHING, Message, message_of
 from ...storage import container
-from ...storage.installation import version
+from ...storage.installation import PACKAGE, version
 from ..host.blender_version import NEWEST, words
 from ..host.runtime import OfSession, runtime
 from ..host.wording import in_blender
@@ -209,7 +209,7 @@ def ask_worker() -> dict[str, Any]:
     Raises:
         MpmError: it cannot bake; panels show the message from now on.
     """
-    command = [worker.python_executable(), "-m", worker.PACKAGE.name, "doctor", "--json"]
+    command = [worker.python_executable(), "-m", PACKAGE.name, "doctor", "--json"]
     try:
         done = subprocess.run(
             command,
@@ -219,7 +219,7 @@ def ask_worker() -> dict[str, Any]:
             errors="replace",
             check=False,
             env=worker.environment(),
-            cwd=worker.PACKAGE.parent,
+            cwd=PACKAGE.parent,
             timeout=_DOCTOR_SECONDS,
         )
         told = _answered(done.stdout, done.stderr, done.returncode)

@@ -18,6 +18,7 @@ from ...core.emission.references import reason_text
 from ...core.errors import Cancelled, MpmError
 from ...core.messages import NOTHING, Message, message_of, one_line
 from ...storage import write_scene
+from ...storage.events import ErrorEvent
 from ...storage.plain_files import parse_json
 from ..host.blender_types import BlenderScene, Context
 from ..host.text_width import wrapped
@@ -70,9 +71,9 @@ class Preflight:
         if self.is_finished:
             return
         status = self._worker.exit_status
-        for event in self._worker.events():
-            self._answer = event if "warnings" in event else self._answer
-            self._problem = message_of(event) if event.get("event") == "error" else self._problem
+        for answer in self._worker.answers():
+            self._answer = answer if "warnings" in answer else self._answer
+            self._problem = message_of(answer) if answer.get("event") == ErrorEvent.word else self._problem
         if status is None and time.monotonic() < self._end:
             return
         if status is None:

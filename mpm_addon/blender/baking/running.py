@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from ...storage.events import Event, OnEvent
 from ..host.runtime import OfSession, runtime
 
 
@@ -20,14 +21,14 @@ class Polled(Closable, Protocol):
     @property
     def is_finished(self) -> bool: ...
 
-    def poll(self) -> list[dict[str, Any]]: ...
+    def poll(self) -> list[Event]: ...
 
 
 Process = TypeVar("Process", bound=Closable)
 _POLL_SECONDS = 0.05
 
 
-def wait_for(process: Polled, on_event: Callable[[dict[str, Any]], None] | None, is_busy: Callable[[], bool] = lambda: False) -> None:
+def wait_for(process: Polled, on_event: OnEvent | None, is_busy: Callable[[], bool] = lambda: False) -> None:
     """Poll a process until it is finished, then close it.
 
     Args:

@@ -7,8 +7,10 @@ from typing import Any, TypedDict, Unpack
 
 import bpy
 
-from ...core.errors import Cancelled, MpmError, Stopped
-from ...core.messages import Action, Message, message_of
+from ...core.errors import MpmError, Stopped
+from ...core.messages import Action, Message
+from ...storage import events
+from ...storage.events import CancelledEvent, Ending, ErrorEvent, Event, StoppedEvent
 from ...storage.status import is_asked_to_pause
 from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene, Context
@@ -21,17 +23,17 @@ from .preparation import Preparation
 from .running import Running, wait_for
 from .shown_caches import Result
 from .troubles import Troubles, forget_trouble
-from .worker import Event, Worker, bake_command, ending
+from .worker import Worker, bake_command, ending
 
 # The states that the worker's events mean.
-_STATES = {
-    "start": State.PREPARING,
-    "preparing": State.PREPARING,
-    "compiling": State.COMPILING,
-    "paused": State.PAUSED,
-    "resumed": State.BAKING,
-    "progress": State.BAKING,
-    "frame": State.BAKING,
+_STATES: Mapping[type[Event], State] = {
+    events.BakeStart: State.PREPARING,
+    events.Preparing: State.PREPARING,
+    events.Compiling: State.COMPILING,
+    events.Paused: State.PAUSED,
+    events.Resumed: State.BAKING,
+    events.BakeProgress: State.BAKING,
+    events.BakeFrame: State.BAKING,
 }
 
 
@@ -82,7 +84,7 @@ class BakeSession:
         self.fraction = 0.0
         self.notes: list[str] = []
         self._numbers: Mapping[str, Any] = {}
-        self._outcome: Event | None = None
+        self._outcome: Ending | events.Finished | None = None
         self._has_begun = False
         self._runs_on = False
         # the kinds of derived data whose processes were started, or failed to
@@ -139,7 +141,7 @@ class BakeSession:
             self.state = State.CANCELLING
             self._worker.cancel()
         elif self.is_preparing:
-            self._end({"event": "cancelled", **Message("canceled while the scene was being read, so no frame was baked").fields()})
+            self._end(CancelledEvent(message=Message("canceled while the scene was being read, so no frame was baked")))
 
     def poll(self) -> list[Event]:
         """Continue reading the scene, or process and return the worker's events since the last call. Never waits."""
@@ -149,19 +151,19 @@ class BakeSession:
             try:
                 self._prepare()
             except MpmError as error:
-                self._end({"event": "error", **error.message.fields()})
+                self._end(ErrorEvent(message=error.message))
             return []
         scene = self.result.scene
         if scene is not None:
             self._runs_on = scene.mpm.when_closing == "run_on"
         status = self._worker.exit_status
-        events = self._worker.events()
-        for event in events:
+        heard = self._worker.events(events.BAKE)
+        for event in heard:
             self._take(event)
         self.result.go_on()
         if status is not None:
             self._finish(self._worker, status)
-        return events
+        return heard
 
     def _prepare(self) -> None:
         """Read the scene for a moment, then write it, then start the worker. Raises MpmError."""
@@ -186,23 +188,18 @@ class BakeSession:
     def _remember(self, trouble: Message) -> None:
         runtime.of(Troubles).by_folder[self.folder] = trouble
 
-    def _end(self, outcome: Event) -> None:
+    def _end(self, outcome: Ending | events.Finished) -> None:
         self._outcome = outcome
         self._is_finished = True
-        if outcome["event"] == "error":
-            self._remember(message_of(outcome))
+        if isinstance(outcome, ErrorEvent):
+            self._remember(outcome.message)
         self.close()
 
     def raise_outcome(self) -> None:
         """Raises Cancelled, Stopped or MpmError with the worker's message if the bake did not finish."""
-        outcome = self._outcome or {"event": "cancelled", **Message("canceled").fields()}
-        told = message_of(outcome)
-        if outcome["event"] == "cancelled":
-            raise Cancelled.of(told)
-        if outcome["event"] == "stopped":
-            raise Stopped(outcome["reason"], told.problem, *told.remedies, subject=told.subject)
-        if outcome["event"] == "error":
-            raise MpmError.of(told)
+        outcome = self._outcome or CancelledEvent(message=Message("canceled"))
+        if isinstance(outcome, Ending):
+            raise events.error_of(outcome)
 
     def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
         """Wait for the bake. Raises as `raise_outcome`."""
@@ -225,25 +222,28 @@ class BakeSession:
             self._preparation.close()
 
     def _take(self, event: Event) -> None:
-        kind = event["event"]
-        self._has_begun = self._has_begun or kind == "start"
-        if kind in ("done", "cancelled", "stopped", "error"):
+        if isinstance(event, (Ending, events.Finished)):
             self._outcome = event
-        elif self._worker is not None and self._worker.is_cancelled:
             return
-        elif kind in _STATES:
-            self._since = self._since if self.state is _STATES[kind] else time.monotonic()
-            self.state = _STATES[kind]
-        if kind == "start":
-            self.result.scene_hash = event.get("scene_hash", "")
-        if kind in ("progress", "frame"):
-            self.fraction = (event["done"] + event.get("fraction", 0.0)) / max(1, event["total"])
-            self._numbers = event
-        if kind in ("preparing", "compiling"):
-            self.fraction, self._numbers = event.get("compiled", 0) / max(1, event.get("kernels", 0)), event
-        if kind == "frame":
-            self.result.show(event["frame"])
-            self._derive()
+        self._has_begun = self._has_begun or isinstance(event, events.BakeStart)
+        if self._worker is not None and self._worker.is_cancelled:
+            return
+        if type(event) in _STATES:
+            self._since = self._since if self.state is _STATES[type(event)] else time.monotonic()
+            self.state = _STATES[type(event)]
+        match event:
+            case events.BakeStart():
+                self.result.scene_hash = event.scene_hash
+            case events.Preparing():
+                self.fraction, self._numbers = 0.0, event.content()
+            case events.Compiling():
+                self.fraction, self._numbers = event.compiled / max(1, event.kernels), event.content()
+            case events.BakeProgress():
+                self.fraction, self._numbers = (event.done + event.fraction) / max(1, event.total), event.content()
+            case events.BakeFrame():
+                self.fraction, self._numbers = event.done / max(1, event.total), event.content()
+                self.result.show(event.frame)
+                self._derive()
 
     def _derive(self) -> None:
         """Start making the derived data that the scene wants, once each; before the first frame is shown, it is not known which."""
@@ -255,20 +255,20 @@ class BakeSession:
         """The worker has ended: find out how, and show its results."""
         outcome = self._outcome
         if outcome is None and worker.is_cancelled:
-            outcome = {"event": "cancelled", **Message("canceled: the finished frames are kept", (Action.RESUME,)).fields()}
+            outcome = CancelledEvent(message=Message("canceled: the finished frames are kept", (Action.RESUME,)))
         elif outcome is None:
             words = worker.complaint() or "no message"
-            outcome = {"event": "error", **Message(f"The bake {ending(status)}: {words}").fields()}
+            outcome = ErrorEvent(message=Message(f"The bake {ending(status)}: {words}"))
         self._end(outcome)
         self.result.finish()
-        if outcome["event"] == "done":
+        if isinstance(outcome, events.Finished):
             self.fraction = 1.0
             self.result.show(None)
-        if outcome["event"] in ("done", "stopped"):
+        if isinstance(outcome, (events.Finished, StoppedEvent)):
             # the object that tells which meshes are shown may have been added just now
             self._derive()
         self.notes += self.result.show_unstable()
-        if outcome["event"] in ("done", "cancelled", "stopped"):
+        if not isinstance(outcome, ErrorEvent):
             self.notes += self.result.write_keys()
 
 

@@ -22,13 +22,12 @@ from typing import Any
 
 from ...core.errors import CacheError, MpmError
 from ...core.parameters import parameters_of
+from ...storage.events import Event, Vocabulary, read_event
+from ...storage.installation import PACKAGE
 from ...storage.status import CANCEL, ask_to_cancel
 from ...storage.take import SURFACE
 from ..host.runtime import OfSession, runtime
 
-Event = dict[str, Any]
-
-PACKAGE = Path(__file__).parents[2]
 # Seconds before a process that was asked to stop is killed; killing loses no finished frame.
 PATIENCE = 0.5
 _COMPLAINT_LINES = 5
@@ -184,17 +183,21 @@ class Worker:
         """Whether `cancel` was called."""
         return self._end < math.inf
 
-    def events(self) -> list[Event]:
-        """The events since the last call. Never waits."""
+    def events(self, vocabulary: Vocabulary) -> list[Event]:
+        """The events since the last call; whatever else it prints is left out. Never waits."""
+        return [event for told in self.answers() if (event := read_event(told, vocabulary)) is not None]
+
+    def answers(self) -> list[dict[str, Any]]:
+        """The JSON objects that it printed since the last call. Never waits."""
         if self._output.closed:
             return []
         *lines, self._rest = (self._rest + self._output.read()).split(b"\n")
         found = []
         for line in lines:
             with contextlib.suppress(ValueError):
-                event = json.loads(line)
-                if isinstance(event, dict):
-                    found.append(event)
+                told = json.loads(line)
+                if isinstance(told, dict):
+                    found.append(told)
         return found
 
     def complaint(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, IntProperty
 
-from ...arguments import MOST_THREADS
+from ...command_line.arguments import MOST_THREADS
 from ...core.errors import MpmError
 from ...core.processor import LEVEL_VARIABLE, NATIVE
 from ...storage.installation import presets_folder

@@ -13,12 +13,12 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
-from ...core.messages import NOTHING, Message, message_of
+from ...core.messages import NOTHING, Message
 from ...core.scene.description import Scene
+from ...storage.events import Compiling, Event, WarningEvent
 from .. import display
 from ..baking import previews, session
 from ..baking.shown_caches import looks_of
-from ..baking.worker import Event
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import OfSession, runtime
 from ..host.wording import in_blender, sentence
@@ -157,10 +157,10 @@ class LiveSession:
             self._end(reason)
 
     def _take(self, event: Event) -> None:
-        if event["event"] == "compiling" and self.worker.newest is None:
+        if isinstance(event, Compiling) and self.worker.newest is None:
             self.text = "Compiling"
-        elif event["event"] == "warning":
-            self.message = sentence(in_blender(message_of(event)))
+        elif isinstance(event, WarningEvent):
+            self.message = sentence(in_blender(event.warning.message))
 
     def _show(self, scene: BlenderScene, read: _ReadScene, *, is_playing: bool) -> None:
         """Show the next frame, if it is time for it."""

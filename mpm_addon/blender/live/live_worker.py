@@ -6,11 +6,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ...core.messages import NOTHING, Message, message_of
+from ...core.messages import NOTHING, Message
 from ...core.scene.description import Scene
 from ...live.requests import Requests, write_requests
 from ...storage import write_scene
-from ..baking.worker import Event, Worker, ending, live_command
+from ...storage.events import LIVE, Ending, Event, LiveFrame
+from ..baking.worker import Worker, ending, live_command
 
 
 class LiveWorker:
@@ -78,13 +79,13 @@ class LiveWorker:
         if self._worker is None:
             return [], None
         status = self._worker.exit_status
-        events = list(self._worker.events())
+        events = self._worker.events(LIVE)
         for event in events:
-            if event["event"] == "frame" and event["run"] == self.run:
-                self.newest = event["frame"]
+            if isinstance(event, LiveFrame) and event.run == self.run:
+                self.newest = event.frame
                 self._arrivals.append(time.monotonic())
-            elif event["event"] in ("error", "cancelled"):
-                self._reason = message_of(event)
+            elif isinstance(event, Ending):
+                self._reason = event.message
         if status is None:
             return events, None
         words = self._worker.complaint() or "no message"

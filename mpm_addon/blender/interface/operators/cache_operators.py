@@ -13,6 +13,7 @@ from bpy.props import EnumProperty, StringProperty
 
 from ....core.errors import CacheError, MpmError, SceneError
 from ....storage import open_cache
+from ....storage.installation import PACKAGE
 from ....storage.take import SCENE
 from ...baking import unstable, worker
 from ...baking.bake_facts import facts_of
@@ -135,7 +136,7 @@ def python_command(scene: BlenderScene, object_name: str = "") -> str:
         package = open_cache(folder).takes[-1].folder / SCENE
     except CacheError as error:
         raise MpmError("no scene was read for it yet", "bake once, then cancel", subject=str(folder)) from error
-    arguments = [worker.python_executable(), "-m", worker.PACKAGE.name, "bake", str(package), "--cache", str(folder)]
+    arguments = [worker.python_executable(), "-m", PACKAGE.name, "bake", str(package), "--cache", str(folder)]
     search_path = os.pathsep.join(worker.search_path())
     if sys.platform == "win32":
         return f'set "PYTHONPATH={search_path}" && {quoted(arguments)}'

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import bpy
 
-from ....arguments import frame_range
+from ....command_line.arguments import frame_range
+from ....command_line.printing import complain
 from ....core.errors import Cancelled, MpmError, SceneError
+from ....stopping import CANCELLED
+from ....storage.events import BakeFrame, BakeStart, Event, Finished
 from ...baking import bake_queue, session
-from ...baking.worker import Event
 from ...host.registrar import Registrar
 from . import export_operators
 
@@ -29,10 +31,10 @@ def run(arguments: Sequence[str]) -> int:
     try:
         options.run(options)
     except Cancelled as error:
-        print(f"mpm: {error}", file=sys.stderr, flush=True)
-        return 130
+        complain(error)
+        return CANCELLED
     except MpmError as error:
-        print(f"mpm: {error}", file=sys.stderr, flush=True)
+        complain(error)
         return 1
     return 0
 
@@ -94,12 +96,12 @@ def _print_notes(notes: Sequence[str]) -> None:
 
 
 def _print_event(event: Event) -> None:
-    if event["event"] == "start":
-        print(f"Baking {event['total']} frames into {event['cache']} ({event['done']} already cached)", flush=True)
-    elif event["event"] == "frame":
-        count = f"{event['particles']} particles, {event['substeps']} substeps"
-        print(f"Frame {event['frame']}: {count} ({event['done']}/{event['total']})", flush=True)
-    elif event["event"] == "done":
+    if isinstance(event, BakeStart):
+        print(f"Baking {event.total} frames into {event.cache} ({event.done} already cached)", flush=True)
+    elif isinstance(event, BakeFrame):
+        count = f"{event.particles} particles, {event.substeps} substeps"
+        print(f"Frame {event.frame}: {count} ({event.done}/{event.total})", flush=True)
+    elif isinstance(event, Finished):
         print("Done", flush=True)
 
 

@@ -1,24 +1,23 @@
-"""The command `derive`: its arguments, and its events as text or JSON."""
+"""The command `derive`."""
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..arguments import frame_range, thread_count
-from ..core.errors import Cancelled, MpmError
+from ..core.errors import MpmError
+from ..core.messages import Message
 from ..core.parameters import Parameter, parameters_of
+from ..derived.job import DerivedJob, wanted_moments
+from ..derived.products import PRODUCTS
 from ..stopping import Listener
 from ..storage.cache import Cache, open_cache
 from ..storage.derived import remove_derived
-from ..storage.take import KINDS, SKIN, SURFACE, VOLUME
-from ..terminal import duration, print_json
-from .job import DerivedJob, wanted_moments
-from .product import Product
-from .settings import SkinSettings, SurfaceSettings, VolumeSettings
-from .skin import SkinProduct
-from .volume import VolumeProduct
+from ..storage.events import CancelledEvent, DeriveDeleted, DeriveEstimate, OnEvent, ending_of, error_of
+from ..storage.take import KINDS, SURFACE
+from .arguments import add_json, add_threads, frame_range
+from .printing import printer
 
 _LOW_PRIORITY = 10
 _TYPES: dict[str, Callable[[str], Any]] = {"number": float, "integer": int, "text": str}
@@ -37,12 +36,12 @@ def add_command(commands: Any) -> None:
         for name, declared in _all_settings().items():
             if _kinds_of(name) == kinds:
                 _add_setting(group, declared)
-    derive.add_argument("--threads", metavar="N", type=thread_count, help="threads (default: all cores)")
+    add_threads(derive, "threads (default: all cores)")
     derive.add_argument("--follow", action="store_true", help="also process the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
     instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing frames")
     instead.add_argument("--delete", action="store_true", help="delete the surfaces, skins or volumes of all takes")
-    derive.add_argument("--json", action="store_true", help="print one JSON object per line")
+    add_json(derive)
     derive.set_defaults(run=_derive, listens=True)
 
 
@@ -78,32 +77,31 @@ def _add_setting(group: Any, declared: Parameter) -> None:
 
 
 def _derive(options: argparse.Namespace) -> None:
-    tell = print_json if options.json else _print_event
+    tell = printer(options)
     listener: Listener | None = options.listener
     job: DerivedJob | None = None
 
-    def stop() -> None:
-        tell({"event": "cancelled", **(Cancelled("canceled").message if job is None else job.words()).fields()})
+    def canceled() -> Message:
+        return Message("canceled") if job is None else job.words()
 
     if listener is not None:
-        listener.last_words = stop
+        listener.last_words = lambda: tell(CancelledEvent(message=canceled()))
     try:
         cache = open_cache(options.cache)
         if options.delete:
-            tell({"event": "deleted", "kind": options.kind, "frames": remove_derived(cache, options.kind)})
+            tell(DeriveDeleted(kind=options.kind, frames=remove_derived(cache, options.kind)))
             return
         job = _job(cache, options, tell)
         if options.follow and hasattr(os, "nice"):
             os.nice(_LOW_PRIORITY)
         if options.estimate:
-            expected = job.forecast()
-            tell({"event": "estimate", "frames": job.missing, "bytes": expected.frame_bytes * job.missing})
+            tell(DeriveEstimate(frames=job.missing, bytes=job.forecast().frame_bytes * job.missing))
             return
         job.run()
     except (MpmError, MemoryError, KeyboardInterrupt) as error:
-        failure = _failure(error, job)
-        tell({"event": "cancelled" if isinstance(failure, Cancelled) else "error", **failure.message.fields()})
-        raise failure from error
+        ending = ending_of(error, canceled=canceled(), out_of_memory=_out_of_memory(options.kind))
+        tell(ending)
+        raise error_of(ending) from error
     finally:
         if listener is not None:
             listener.last_words = None
@@ -123,7 +121,7 @@ def settings_of(options: argparse.Namespace) -> Any:
     return PRODUCTS[options.kind].settings(**given)
 
 
-def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, Any]], None]) -> DerivedJob:
+def _job(cache: Cache, options: argparse.Namespace, tell: OnEvent) -> DerivedJob:
     settings = settings_of(options)
     # before the scene is read, which takes longer
     wanted_moments(cache, options.frames)
@@ -131,50 +129,6 @@ def _job(cache: Cache, options: argparse.Namespace, tell: Callable[[dict[str, An
     return DerivedJob(cache, product, frames=options.frames, follows=options.follow, on_event=tell, listener=options.listener)
 
 
-def _surface(cache: Cache, settings: SurfaceSettings, threads: int | None) -> Product:
-    # distances from colliders need numba, which `doctor`, `info` and the others must do without
-    from .surface import SurfaceProduct
-
-    return SurfaceProduct(cache, settings, threads=threads)
-
-
-class _Kind(NamedTuple):
-    """A kind of derived data: its settings, and what makes it from a cache, these and a number of threads."""
-
-    settings: type[Any]
-    product: Callable[[Cache, Any, int | None], Product]
-
-
-PRODUCTS: Mapping[str, _Kind] = {
-    SURFACE: _Kind(SurfaceSettings, _surface),
-    SKIN: _Kind(SkinSettings, lambda cache, settings, _threads: SkinProduct(cache, settings)),
-    VOLUME: _Kind(VolumeSettings, lambda cache, settings, _threads: VolumeProduct(cache, settings)),
-}
-
-
-def _failure(error: BaseException, job: DerivedJob | None) -> MpmError:
-    if isinstance(error, MpmError):
-        return error
-    if isinstance(error, KeyboardInterrupt):
-        return Cancelled("canceled") if job is None else Cancelled.of(job.words())
-    has_voxels = job is None or hasattr(PRODUCTS[job.product.kind].settings, "voxel_size")
-    return MpmError("out of memory", "use a larger voxel size or close other programs" if has_voxels else "close other programs")
-
-
-def _print_event(event: dict[str, Any]) -> None:
-    """Print an event as a line of text."""
-    kind = event["event"]
-    if kind == "start":
-        made = f"{event['done']} of {event['total']} frames have a {event['kind']}"
-        print(f"{made}; the others take about {event['bytes'] / 1e6:.3g} MB", flush=True)
-    elif kind == "frame":
-        share = f"{100 * event['done'] // max(event['total'], 1):3d} % ({event['done']}/{event['total']})"
-        pace = f"{event['seconds_per_frame']:.2f} s/frame, {duration(event['eta_seconds'])} left"
-        count = next(f"{event[name]} {name}" for name in ("triangles", "voxels") if name in event)
-        print(f"{share} frame {event['frame']}, {count}, {event['bytes'] / 1e6:.3g} MB, {pace}", flush=True)
-    elif kind == "done":
-        print(f"done: {event['frames']} frames after {event['seconds']:.1f} s", flush=True)
-    elif kind == "estimate":
-        print(f"{event['frames']} frames, about {event['bytes'] / 1e6:.3g} MB", flush=True)
-    elif kind == "deleted":
-        print(f"{event['frames']} {event['kind']}s deleted", flush=True)
+def _out_of_memory(kind: str) -> Message:
+    has_voxels = hasattr(PRODUCTS[kind].settings, "voxel_size")
+    return Message("out of memory", ("use a larger voxel size or close other programs" if has_voxels else "close other programs",))

@@ -1,10 +1,35 @@
-"""Parsers for argument values that several commands share, with one-line errors."""
+"""Arguments that several commands share; a wrong value is an error of one line."""
 
 import argparse
 import re
+from pathlib import Path
+from typing import Any
+
+from ..core.processor import LEVELS, NATIVE
 
 MOST_THREADS = 1024
 LEAST_PARTICLES, MOST_PARTICLES = 500, 1_000_000
+
+
+def add_scene(parser: Any) -> None:
+    """Add the argument `scene`."""
+    parser.add_argument("scene", metavar="SCENE", type=Path, help="a scene file, or the folder of its scene.toml")
+
+
+def add_threads(parser: Any, help_text: str) -> None:
+    """Add `--threads`."""
+    parser.add_argument("--threads", metavar="N", type=thread_count, help=help_text)
+
+
+def add_processor(parser: Any, default: str) -> None:
+    """Add `--processor`; `default` says which level is used without it."""
+    levels = [*LEVELS, NATIVE]
+    parser.add_argument("--processor", metavar="LEVEL", choices=levels, help=f"the instruction set to use (default: {default})")
+
+
+def add_json(parser: Any) -> None:
+    """Add `--json` for events."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
 
 def frame_range(text: str) -> tuple[int, int]:

@@ -1,0 +1,52 @@
+"""The command `export`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import CacheError
+from ..storage.cache import open_cache
+from ..storage.exporters import EXPORTERS, SPLITS, export_frames, write_export
+from ..storage.exporters.surfaces import export_surfaces
+from ..storage.exporters.volumes import FORMAT as VOLUME_FORMAT
+from ..storage.exporters.volumes import export_volumes
+from ..storage.take import KINDS, VOLUME
+from .arguments import frame_range
+
+
+def add_command(commands: Any) -> None:
+    """Add `export` to the sub-commands of a parser."""
+    export = commands.add_parser("export", help="write frames for other programs", allow_abbrev=False)
+    export.add_argument("cache", metavar="DIR", type=Path, help="a cache")
+    export.add_argument("--format", required=True, choices=sorted([*EXPORTERS, VOLUME_FORMAT]), help="the format")
+    export.add_argument("--output", required=True, metavar="OUT", type=Path, help="a folder, or a file for a single frame")
+    export.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
+    export.add_argument(
+        "--split", choices=sorted(SPLITS), help="one file per material or emitter, named after it; for surfaces and skins, one per mesh"
+    )
+    instead = export.add_mutually_exclusive_group()
+    for kind in KINDS:
+        formats = VOLUME_FORMAT if kind == VOLUME else "ply, obj"
+        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles ({formats})")
+    export.set_defaults(run=_export)
+
+
+def _export(options: argparse.Namespace) -> None:
+    cache = open_cache(options.cache)
+    first, last = options.frames or (0, -1)
+    if options.frames and last < first:
+        raise CacheError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
+    numbers = range(first, last + 1) if options.frames else cache.frames
+    kind = next((kind for kind in KINDS if getattr(options, kind)), None)
+    if (kind == VOLUME) != (options.format == VOLUME_FORMAT):
+        raise CacheError(f"--format {options.format} does not go with {kind or 'particle'}s", "use --volume --format vdb for volumes")
+    if kind == VOLUME:
+        written = export_volumes(cache, numbers, options.output, write_export)
+    elif kind is not None:
+        is_split = options.split is not None
+        written = export_surfaces(cache, numbers, options.format, options.output, write_export, kind=kind, is_split=is_split)
+    else:
+        written = export_frames(cache, numbers, options.format, options.output, split=options.split)
+    for _path in written:
+        pass
+    print(f"{len(numbers)} frames written to {options.output}")
