@@ -16,8 +16,8 @@ from ..storage.events import CancelledEvent, Ending, OnEvent, StoppedEvent
 from ..storage.failure import FAILURE, remove_failure, write_failure
 from ..storage.lock import WriterLock
 from ..storage.status import PAUSE
-from .continuing import take_up
 from .limits import Limits
+from .new_take import begin_take
 from .reporter import Reporter
 from .selection import plan_of
 
@@ -117,7 +117,7 @@ class Job:
         if not self._writer.is_replacing:  # replaced frames free disk space
             self._limits.check_room(reporter.cached())
         if self._writer.from_frame is not None:
-            checkpoint = take_up(self._scene, self._writer, checkpoint, self.report)
+            checkpoint = begin_take(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
         reporter.warn(simulation.kernel_problems)
         missing, last = set(self._plan.missing), self._plan.missing[-1]

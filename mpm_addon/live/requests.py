@@ -6,7 +6,7 @@
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,12 @@ from ..storage.plain_files import parse_json, read_plain
 _MOST_BYTES = 4_000_000
 # A frame that is never reached: simulate without waiting.
 NO_FRAME = 2**31 - 1
+
+
+def _request(default: Any, words: str, *kinds: type) -> Any:
+    """A request with its default, the types of its value in JSON, and what these are in words."""
+    given: dict[str, Any] = {"default_factory": default} if callable(default) else {"default": default}
+    return field(**given, metadata={"words": words, "kinds": kinds})
 
 
 @dataclass(frozen=True)
@@ -31,14 +37,14 @@ class Requests:
         gravity: [m/s^2]; None for the scene's.
     """
 
-    run: int = 1
-    until: int = NO_FRAME
-    scene: str = ""
-    things: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    gravity: tuple[float, float, float] | None = None
+    run: int = _request(1, "a whole number", int)
+    until: int = _request(NO_FRAME, "a frame number", int)
+    scene: str = _request("", "a path", str)
+    things: Mapping[str, Mapping[str, Any]] = _request(dict, "an object", dict)
+    gravity: tuple[float, float, float] | None = _request(None, "three numbers", list, type(None))
 
 
-_KINDS: dict[str, tuple[type, ...]] = {"run": (int,), "until": (int,), "scene": (str,), "things": (dict,), "gravity": (list, type(None))}
+_DECLARED = {each.name: each.metadata for each in fields(Requests)}
 _THING = ("matrix", "center", "values")
 
 
@@ -79,10 +85,10 @@ def _parsed(text: bytes, path: Path) -> Requests:
     if not isinstance(told, dict):
         raise SceneError("is not a JSON object", 'write one such as {"things": {}}', subject=str(path))
     for name, value in told.items():
-        if name not in _KINDS:
-            raise SceneError(f'"{name}" is unknown', f"use {', '.join(_KINDS)}", subject=str(path))
-        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
-            raise SceneError(f'"{name}" is {json.dumps(value)[:40]}', f"use {_word(name)}", subject=str(path))
+        if name not in _DECLARED:
+            raise SceneError(f'"{name}" is unknown', f"use {', '.join(_DECLARED)}", subject=str(path))
+        if not isinstance(value, _DECLARED[name]["kinds"]) or isinstance(value, bool):
+            raise SceneError(f'"{name}" is {json.dumps(value)[:40]}', f"use {_DECLARED[name]['words']}", subject=str(path))
     for name, request in told.get("things", {}).items():
         unknown = next((key for key in request if key not in _THING), None) if isinstance(request, dict) else "it"
         if unknown is not None or not isinstance(request.get("values", {}), dict):
@@ -93,7 +99,3 @@ def _parsed(text: bytes, path: Path) -> Requests:
         if wrong is not None:
             raise SceneError(f'things: "{name}": {wrong} is not a number', "use a number", subject=str(path))
     return Requests(**told)
-
-
-def _word(name: str) -> str:
-    return {"run": "a whole number", "until": "a frame number", "scene": "a path", "things": "an object", "gravity": "three numbers"}[name]

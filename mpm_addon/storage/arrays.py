@@ -37,6 +37,7 @@ ALWAYS_ALLOWED = 256_000_000
 LARGEST_EXPANSION = 32
 MOST_MEMBERS = 1000
 
+# Kinds of numpy types that are allowed; flags count as 0 and 1.
 NUMBERS_AND_FLAGS = "fiub"
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _CHUNK = 1 << 20

@@ -22,9 +22,11 @@ MESSAGE_KEYS = tuple(Message("").fields())
 _OPTIONAL = {"is_optional": True}
 
 
-@dataclass(frozen=True, kw_only=True)
+@typing.dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Event:
-    """Something that a command tells. The attributes are the keys in JSON; a message or warning is spread over several keys.
+    """Something that a command tells; each subclass is a frozen dataclass.
+
+    The attributes are the keys in JSON; a message or warning is spread over several keys.
 
     Attributes:
         word: the kind in JSON.
@@ -34,6 +36,7 @@ class Event:
 
     def __init_subclass__(cls, word: str = "") -> None:
         cls.word = word
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def fields(self) -> dict[str, Any]:
         """The event as a JSON object."""
@@ -42,7 +45,7 @@ class Event:
     def content(self) -> dict[str, Any]:
         """What it tells, without its kind."""
         told: dict[str, Any] = {}
-        for each in dataclasses.fields(self):
+        for each in _fields(type(self)):
             value = getattr(self, each.name)
             if isinstance(value, (Message, SceneWarning)):
                 told |= value.fields()
@@ -60,7 +63,7 @@ class Event:
     def read(cls, told: Mapping[str, Any]) -> Self | None:
         """The event in an untrusted JSON object; None if a value is missing or of the wrong type."""
         values: dict[str, Any] = {}
-        for each in dataclasses.fields(cls):
+        for each in _fields(cls):
             wanted = _types(cls)[each.name]
             if wanted is Message:
                 values[each.name] = message_of(told)
@@ -75,11 +78,15 @@ class Event:
         return cls(**values)
 
 
+def _fields(kind: type[Event]) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(typing.cast(Any, kind))
+
+
 @functools.cache
 def _types(kind: type[Event]) -> dict[str, Any]:
     """The types of an event's attributes, by name."""
     hints = typing.get_type_hints(kind)
-    return {each.name: hints[each.name] for each in dataclasses.fields(kind)}
+    return {each.name: hints[each.name] for each in _fields(kind)}
 
 
 def _is_of(value: object, wanted: Any) -> bool:
@@ -94,14 +101,12 @@ def _is_of(value: object, wanted: Any) -> bool:
 # Kinds that several commands have.
 
 
-@dataclass(frozen=True, kw_only=True)
 class WarningEvent(Event, word="warning"):
     """Something worth a second look."""
 
     warning: SceneWarning
 
 
-@dataclass(frozen=True, kw_only=True)
 class Compiling(Event, word="compiling"):
     """Kernels are being compiled: how many of how many are ready."""
 
@@ -110,14 +115,12 @@ class Compiling(Event, word="compiling"):
     kernels: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Preparing(Event, word="preparing"):
     """Particles are being sampled, or read from a checkpoint."""
 
     frame: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Finished(Event, word="done"):
     """All requested frames are finished."""
 
@@ -125,38 +128,32 @@ class Finished(Event, word="done"):
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class Ending(Event):
     """The command ends without having finished."""
 
     message: Message
 
 
-@dataclass(frozen=True, kw_only=True)
 class CancelledEvent(Ending, word="cancelled"):
     """Someone asked it to stop."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class StoppedEvent(Ending, word="stopped"):
     """A limit was reached."""
 
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class ErrorEvent(Ending, word="error"):
     """It failed."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SimulationError(ErrorEvent, word="error"):
     """A simulation failed; after an instability with what is known of it."""
 
     failure: dict[str, Any] | None = field(default=None, metadata=_OPTIONAL)
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Counted(Event):
     """How many frames are finished."""
 
@@ -164,7 +161,6 @@ class _Counted(Event):
     total: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Paced(_Counted):
     """How many frames are finished, the seconds that each takes, and those until the end; None while unknown."""
 
@@ -175,7 +171,6 @@ class _Paced(_Counted):
 # The command bake.
 
 
-@dataclass(frozen=True, kw_only=True)
 class BakeStart(_Counted, word="start"):
     """A bake begins."""
 
@@ -188,7 +183,6 @@ class BakeStart(_Counted, word="start"):
     pid: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class BakeProgress(_Paced, word="progress"):
     """The simulation of a frame goes on."""
 
@@ -198,7 +192,6 @@ class BakeProgress(_Paced, word="progress"):
     particles: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class BakeFrame(_Paced, word="frame"):
     """A frame is finished."""
 
@@ -210,12 +203,10 @@ class BakeFrame(_Paced, word="frame"):
     crushed: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class Paused(Event, word="paused"):
     """The bake waits."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Resumed(Event, word="resumed"):
     """The bake waits no longer."""
 
@@ -223,7 +214,6 @@ class Resumed(Event, word="resumed"):
 # The command derive.
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeriveStart(_Counted, word="start"):
     """Derived data is being made."""
 
@@ -234,7 +224,6 @@ class DeriveStart(_Counted, word="start"):
     pid: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeriveFrame(_Paced, word="frame"):
     """The derived data of a frame is finished; it consists of vertices and triangles, or of voxels."""
 
@@ -245,7 +234,6 @@ class DeriveFrame(_Paced, word="frame"):
     bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeriveEstimate(Event, word="estimate"):
     """What making the missing frames would take."""
 
@@ -253,7 +241,6 @@ class DeriveEstimate(Event, word="estimate"):
     bytes: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeriveDeleted(Event, word="deleted"):
     """Derived data was deleted."""
 
@@ -264,7 +251,6 @@ class DeriveDeleted(Event, word="deleted"):
 # The command wedge.
 
 
-@dataclass(frozen=True, kw_only=True)
 class WedgeStart(_Counted, word="start"):
     """A wedge begins; counts are those of variants."""
 
@@ -273,7 +259,6 @@ class WedgeStart(_Counted, word="start"):
     jobs: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class WedgeVariant(_Counted, word="variant"):
     """The state of a variant has changed; counts are those of variants that ended."""
 
@@ -283,21 +268,18 @@ class WedgeVariant(_Counted, word="variant"):
     message: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class WedgeProgress(_Counted, word="progress"):
     """The bake of a variant goes on; counts are those of its frames."""
 
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class WedgeSheet(Event, word="sheet"):
     """The contact sheet is drawn."""
 
     path: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class WedgeDone(Event, word="done"):
     """All variants are baked."""
 
@@ -307,7 +289,6 @@ class WedgeDone(Event, word="done"):
 # The command live.
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveStart(Event, word="start"):
     """A run begins."""
 
@@ -317,7 +298,6 @@ class LiveStart(Event, word="start"):
     frame_end: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveFrame(Event, word="frame"):
     """A frame of a run is finished."""
 
@@ -328,14 +308,12 @@ class LiveFrame(Event, word="frame"):
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveEnd(Event, word="end"):
     """A run has reached the last frame; the simulation waits for another run."""
 
     run: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class LiveDone(Event, word="done"):
     """The scene was simulated once, without steering."""
 
@@ -343,7 +321,6 @@ class LiveDone(Event, word="done"):
 # The command kernels.
 
 
-@dataclass(frozen=True, kw_only=True)
 class KernelsReady(Event, word="ready"):
     """All kernels are compiled."""
 

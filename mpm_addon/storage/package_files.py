@@ -26,8 +26,6 @@ _ARRAYS: dict[str, dict[str, bool]] = {
     "points": {"position": True, "velocity": False, "volume": False},
 }
 
-# Allowed kinds of numpy types; Booleans count as 0 and 1.
-
 
 @dataclass(frozen=True)
 class PackageReader:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,3 +53,16 @@ def without_numba() -> Iterator[None]:
     """Blender's layer must not load numba; tests may, for comparison."""
     with guarded():
         yield
+
+
+@pytest.fixture
+def particles(bpy: Any, tmp_path: Path) -> Any:
+    """The object that shows the scene's cache: frames 1 to 3 of 6 particles, half of them water, half of them snow."""
+    from mpm_addon.blender.playback import particle_objects
+
+    from .scenes import write_cache
+
+    bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 6, 2: 6, 3: 6}))
+    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
+    bpy.context.scene.frame_set(1)
+    return item

@@ -99,8 +99,8 @@ def test_a_new_file_stops_the_bake(bpy: Any, stand_in: Any) -> None:
     assert running._worker.exit_status is not None
 
 
-@pytest.mark.parametrize("closing", ["stop", "run_on"])
-def test_disabling_the_extension_ends_the_bake_or_lets_it_run_on(bpy: Any, stand_in: Any, closing: str) -> None:
+@pytest.mark.parametrize("closing", ["stop", "keep_baking"])
+def test_disabling_the_extension_ends_the_bake_or_lets_it_keep_baking(bpy: Any, stand_in: Any, closing: str) -> None:
     import mpm_addon
 
     stand_in("slow")
@@ -112,7 +112,7 @@ def test_disabling_the_extension_ends_the_bake_or_lets_it_run_on(bpy: Any, stand
     mpm_addon.unregister()
     try:
         assert session.current() is None
-        assert (process.poll() is None) == (closing == "run_on")
+        assert (process.poll() is None) == (closing == "keep_baking")
     finally:
         process.kill()
         process.wait()

@@ -179,16 +179,16 @@ def test_a_limit_is_a_warning_and_no_error(bpy: Any, bakes: Any, cache: Path) ->
 # Quitting Blender, and opening files.
 
 
-def test_a_new_file_stops_the_bake_unless_it_is_to_run_on(bpy: Any, bakes: Any, cache: Path) -> None:
+def test_a_new_file_stops_the_bake_unless_it_is_to_keep_baking(bpy: Any, bakes: Any, cache: Path) -> None:
     bakes(bpy.context)
     until(lambda: live(cache))
     bpy.ops.wm.read_homefile(use_empty=True)
     assert (session.current(), live(cache)) == (None, None)
 
 
-def test_a_bake_runs_on_when_its_file_is_closed_and_is_found_again(bpy: Any, bakes: Any, cache: Path, halt: Path, draw: Any) -> None:
+def test_a_bake_continues_when_its_file_is_closed_and_is_found_again(bpy: Any, bakes: Any, cache: Path, halt: Path, draw: Any) -> None:
     scene = bpy.context.scene
-    scene.mpm.when_closing = "run_on"
+    scene.mpm.when_closing = "keep_baking"
     running = bakes(bpy.context)
     until(lambda: running.poll() and live(cache))
     bpy.ops.wm.read_homefile(use_empty=True)

@@ -18,7 +18,7 @@ DEMO = Path(__file__).parents[2] / "demo"
 SCENES = tomllib.loads((DEMO / "scenes.toml").read_text(encoding="utf-8"))
 
 # scene -> emitters, colliders, forces, outflows
-PARTICIPANTS = {
+COUNTS = {
     "four_materials": (6, 3, 0, 0),
     "arm_in_snow": (1, 2, 0, 0),
     "ball_on_sand": (1, 1, 0, 0),
@@ -47,7 +47,7 @@ def parts(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def test_every_scene_is_listed() -> None:
-    assert sorted(PARTICIPANTS) == sorted(SCENES)
+    assert sorted(COUNTS) == sorted(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -55,6 +55,6 @@ def test_a_scene_of_the_demo_is_whole(bpy: Any, parts: Any, name: str) -> None:
     stage = parts.built(name)
     scene = extract_scene(bpy.context)
     refuse_unsupported(scene)
-    assert (len(scene.emitters), len(scene.colliders), len(scene.forces), len(scene.outflows)) == PARTICIPANTS[name]
+    assert (len(scene.emitters), len(scene.colliders), len(scene.forces), len(scene.outflows)) == COUNTS[name]
     assert all(1 <= number <= SCENES[name]["frames"] for number in SCENES[name]["stills"] if name != "slow_motion")
     assert stage.scene.camera is not None

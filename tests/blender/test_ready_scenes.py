@@ -17,7 +17,7 @@ from mpm_addon.storage import open_cache
 from .scenes import add_mesh
 
 # scene -> emitters, colliders
-PARTICIPANTS = {
+COUNTS = {
     "snowball": (1, 2),
     "dam_break": (1, 3),
     "sand_castle": (2, 1),
@@ -39,14 +39,14 @@ def add(bpy: Any, name: str, **options: str) -> Any:
 
 
 def test_every_ready_scene_is_listed() -> None:
-    assert list(PARTICIPANTS) == list(SCENES)
+    assert list(COUNTS) == list(SCENES)
 
 
 @pytest.mark.parametrize("name", [*EVERYWHERE, REAL])
 def test_a_ready_scene_is_whole_and_without_a_warning(bpy: Any, name: str) -> None:
     scene = add(bpy, name)
     described = extract_scene(bpy.context)
-    assert (len(described.emitters), len(described.colliders)) == PARTICIPANTS[name]
+    assert (len(described.emitters), len(described.colliders)) == COUNTS[name]
     cost = estimate(described)
     assert warnings_of(described, cost) == []
     assert 25_000 < cost.particles < 150_000

@@ -21,20 +21,11 @@ from mpm_addon.storage.mesh_encoding import in_order_of_use
 from mpm_addon.storage.surface_file import Surface, SurfacePiece, write_surface
 from mpm_addon.storage.take import SURFACE
 
-from .scenes import error_of, write_cache
+from .scenes import error_of
 
 blender = pytest.mark.blender
 VERTICES = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32)
 TRIANGLES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-
-
-@pytest.fixture
-def particles(bpy: Any, tmp_path: Path) -> Any:
-    """The object that shows the scene's cache: frames 1 to 3 of 6 particles, half of them water, half of them snow."""
-    bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 6, 2: 6, 3: 6}))
-    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
-    bpy.context.scene.frame_set(1)
-    return item
 
 
 def write(item: Any, number: int, *, emitters: tuple[int, ...] = (0,), settings: str = "") -> None:

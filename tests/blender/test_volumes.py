@@ -11,7 +11,7 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes
-from mpm_addon.blender.playback import particle_objects, volume_objects
+from mpm_addon.blender.playback import volume_objects
 from mpm_addon.blender.settings import derived_settings
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import VolumeSettings
@@ -21,19 +21,10 @@ from mpm_addon.storage.take import VOLUME
 from mpm_addon.storage.vdb import Grid
 from mpm_addon.storage.volume_file import write_volume
 
-from .scenes import error_of, write_cache
+from .scenes import error_of
 
 blender = pytest.mark.blender
 VOXEL = 0.1
-
-
-@pytest.fixture
-def particles(bpy: Any, tmp_path: Path) -> Any:
-    """The object that shows the scene's cache: frames 1 to 3 of 6 particles, half of them water, half of them snow."""
-    bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 6, 2: 6, 3: 6}))
-    item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
-    bpy.context.scene.frame_set(1)
-    return item
 
 
 def path_of(item: Any, number: int) -> Path:

@@ -104,3 +104,12 @@ def digests_by_threads(made: str) -> set[str]:
     found = result.stdout.split()
     assert len(found) == 3
     return set(found)
+
+
+def started(described: Scene) -> Any:
+    """The simulation of a scene at its first frame."""
+    from mpm_addon.core.stepping.simulation import Simulation
+
+    simulation = Simulation(described)
+    next(simulation.frames())
+    return simulation

@@ -20,7 +20,7 @@ from mpm_addon.core.transfer.rows import MASS, POSITION
 from mpm_addon.core.transfer.scatter import particles_to_grid
 from mpm_addon.core.transfer.scheme import scheme_of
 from tests import diagnostics
-from tests.core.scenes import LATTICE, box, four_materials, material, scene
+from tests.core.scenes import LATTICE, box, four_materials, material, scene, started
 
 SPACING = 0.05
 BLOCK_EDGE = 4 * SPACING
@@ -83,12 +83,6 @@ def test_a_place_far_from_the_origin_changes_no_bit(blocks: int) -> None:
     assert np.array_equal(
         far.store.layout.coordinates - near.store.layout.coordinates, [[blocks, -blocks, blocks]] * len(near.store.layout.keys)
     )
-
-
-def started(described: Scene) -> Simulation:
-    simulation = Simulation(described)
-    next(simulation.frames())
-    return simulation
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

@@ -8,7 +8,7 @@ from mpm_addon.core.scene.description import Emitter, Scene
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.rows import DEFORMATION, STATE
 from tests import diagnostics
-from tests.core.scenes import LATTICE, box, four_materials, material, scene
+from tests.core.scenes import LATTICE, box, four_materials, material, scene, started
 
 EDGE, SPACING, DENSITY = 0.4, 0.05, 1000.0
 # a block of so many particles an edge
@@ -18,12 +18,6 @@ COUNT = 16
 def block(**changes: object) -> Scene:
     emitter = Emitter("block", box((0.3, -0.2, 0.5), EDGE), "neo_hookean", **{**LATTICE, **changes})
     return scene(emitter, materials=(material("neo_hookean", density=DENSITY),), precision="float64", grid_spacing=SPACING)
-
-
-def started(described: Scene) -> Simulation:
-    simulation = Simulation(described)
-    next(simulation.frames())
-    return simulation
 
 
 def test_a_block_at_rest_has_its_mass_its_center_and_no_motion() -> None:

@@ -1,6 +1,9 @@
 """Small caches with known particles, written without a simulation."""
 
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,13 +15,15 @@ from mpm_addon.command_line.main import main
 from mpm_addon.core.bonds import Bonds
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
-from mpm_addon.core.particles import Frame, FrameStatistics
+from mpm_addon.core.particles import Frame, FrameStatistics, Moment
 from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache import Cache
 from mpm_addon.storage.cache_writer import CacheWriter
+from mpm_addon.storage.derived import derived_path
 
+ROOT = Path(__file__).parents[2]
 SPACING = 0.05
 # Emitters 0 and 1 are of the first material, emitter 2 of the second.
 EMITTERS = (("left", "water"), ("right", "water"), ("heap", "sand"))
@@ -110,3 +115,15 @@ def derived(capsys: pytest.CaptureFixture[str], cache: Path, *arguments: str) ->
     status = main(["derive", str(cache), *arguments, "--json"])
     printed = capsys.readouterr()
     return status, [json.loads(line) for line in printed.out.splitlines()], printed.err
+
+
+def killed_run(cache: Cache, kind: str) -> dict[Path, bytes]:
+    """Run `derive` in a process that is killed after its first frame; returns the files that it left."""
+    first = derived_path(cache, Moment(1), kind)
+    process = subprocess.Popen([sys.executable, "-m", "mpm_addon", "derive", str(cache.folder), kind], cwd=ROOT)
+    while not (first.parent.is_dir() and any(first.parent.glob(f"*{first.suffix}"))):
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    return {path: path.read_bytes() for path in first.parent.glob(f"*{first.suffix}")}

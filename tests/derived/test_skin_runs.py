@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ from mpm_addon.derived.settings import SkinSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, derived_path, state_of
 from mpm_addon.storage.take import SKIN, SURFACE
-from tests.derived.caches import add_frame, arrays, derived, description, write_cache
+from tests.derived.caches import ROOT, add_frame, arrays, derived, description, killed_run, write_cache
 from tests.derived.skins import SIDE, cube, particles, piece, same, scene_of, twisted, write_moves
-
-ROOT = Path(__file__).parents[2]
 
 
 def derive(capsys: pytest.CaptureFixture[str], cache: Path, *more: str) -> tuple[int, list[dict[str, Any]], str]:
@@ -106,19 +103,12 @@ def test_missing_births_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     moves = [lambda x, height=height: x + np.array([0.0, 0.0, height]) for height in np.linspace(0.0, 1.0, 30)]
     cache = write_moves(tmp_path / "cache", scene_of(cube(SIDE, cuts=60)), particles(20), *moves)
-    process = subprocess.Popen([sys.executable, "-m", "mpm_addon", "derive", str(tmp_path / "cache"), "skin"], cwd=ROOT)
-    folder = derived_path(cache, Moment(1), SKIN).parent
-    while not (folder.is_dir() and any(folder.glob("*.mpm"))):
-        assert process.poll() is None
-        time.sleep(0.005)
-    process.kill()
-    process.wait()
-    made = {path.name: path.read_bytes() for path in folder.glob("*.mpm")}
+    made = killed_run(cache, SKIN)
     assert 0 < len(made) < 30
     assert derive(capsys, tmp_path / "cache")[0] == 0
     for number in range(1, 31):
         assert state_of(cache, Moment(number), SKIN, SkinSettings().hash) is State.MADE
-    assert all((folder / name).read_bytes() == data for name, data in made.items())
+    assert all(path.read_bytes() == data for path, data in made.items())
     np.testing.assert_allclose(
         np.diff(piece(tmp_path / "cache", 30).position - piece(tmp_path / "cache", 1).position, axis=0), 0, atol=1e-4
     )

@@ -2,9 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +18,9 @@ from mpm_addon.derived.voxels import Voxels
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, counts_of, derived_path, state_of
 from mpm_addon.storage.take import VOLUME
-from tests.derived.caches import SPACING, add_frame, arrays, block, derived, description, write_cache
+from tests.derived.caches import SPACING, add_frame, arrays, block, derived, description, killed_run, write_cache
 from tests.derived.vdb_reader import Leaves, mass_of, positions_of, read_vdb
 
-ROOT = Path(__file__).parents[2]
 HEAP, EVERYTHING = 2, "--no-powder-only"
 CELL = 2 * SPACING
 
@@ -305,16 +301,9 @@ def test_a_follower_makes_what_a_running_bake_adds(
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path / "cache", *(arrays(dust(300, seed=seed), HEAP) for seed in range(30)))
-    process = subprocess.Popen([sys.executable, "-m", "mpm_addon", "derive", str(tmp_path / "cache"), "volume"], cwd=ROOT)
-    folder = derived_path(cache, Moment(1), VOLUME).parent
-    while not (folder.is_dir() and any(folder.glob("*.vdb"))):
-        assert process.poll() is None
-        time.sleep(0.005)
-    process.kill()
-    process.wait()
-    made = {path.name: path.read_bytes() for path in folder.glob("*.vdb")}
+    made = killed_run(cache, VOLUME)
     assert 0 < len(made) < 30
     assert derive(capsys, tmp_path / "cache")[0] == 0
     for number in range(1, 31):
         assert state_of(cache, Moment(number), VOLUME, VolumeSettings().hash) is State.MADE
-    assert all((folder / name).read_bytes() == data for name, data in made.items())
+    assert all(path.read_bytes() == data for path, data in made.items())

@@ -129,7 +129,7 @@ def test_a_paused_bake_waits_and_resumes(scene: Path, cache: Path, stand_in_simu
     stand_in_simulation.pause = 0.03
     seen: list[str] = []
 
-    def go_on() -> None:
+    def resume() -> None:
         until = time.monotonic() + 120.0
         while (not (found := read_status(cache)) or found.state != "paused") and time.monotonic() < until:
             time.sleep(0.005)
@@ -140,7 +140,7 @@ def test_a_paused_bake_waits_and_resumes(scene: Path, cache: Path, stand_in_simu
 
     def pause() -> None:
         ask_to_pause(cache, is_paused=True)
-        threading.Thread(target=go_on, daemon=True).start()
+        threading.Thread(target=resume, daemon=True).start()
 
     began = time.perf_counter()
     events, error = bake_and(scene, cache, at("frame", 3, pause))

@@ -28,7 +28,7 @@ _under_way: list[tuple[str, Generator[None, None, Any], io.StringIO]] = []
 def look() -> float:
     """Resumes the running script, or starts the next one."""
     if _under_way:
-        _go_on(*_under_way[0])
+        _resume(*_under_way[0])
         return INTERVAL
     for path in sorted(FOLDER.glob("*.py")):
         source = path.read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def _begin(name: str, source: str) -> None:
         _answer(name, _names["result"], printed, "")
 
 
-def _go_on(name: str, steps: Generator[None, None, Any], printed: io.StringIO) -> None:
+def _resume(name: str, steps: Generator[None, None, Any], printed: io.StringIO) -> None:
     try:
         with contextlib.redirect_stdout(printed):
             next(steps)

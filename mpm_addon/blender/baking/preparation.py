@@ -32,7 +32,7 @@ class Preparation:
         self._steps: Generator[float, None, Scene] | None = None
         self._packaging: Packaging | None = None
 
-    def go_on(self) -> Path | None:
+    def advance(self) -> Path | None:
         """Read the scene for a moment, or look whether it is written; returns the scene file then. Raises MpmError."""
         if self._packaging is not None:
             return self._packaging.result() if self._packaging.is_done else None

@@ -86,7 +86,7 @@ class BakeSession:
         self._numbers: Mapping[str, Any] = {}
         self._outcome: Ending | events.Finished | None = None
         self._has_begun = False
-        self._runs_on = False
+        self._keeps_baking = False
         # the kinds of derived data whose processes were started, or failed to
         self._followed: set[str] = set()
         self._is_finished = False
@@ -155,19 +155,19 @@ class BakeSession:
             return []
         scene = self.result.scene
         if scene is not None:
-            self._runs_on = scene.mpm.when_closing == "run_on"
+            self._keeps_baking = scene.mpm.when_closing == "keep_baking"
         status = self._worker.exit_status
         heard = self._worker.events(events.BAKE)
         for event in heard:
             self._take(event)
-        self.result.go_on()
+        self.result.build_next()
         if status is not None:
             self._finish(self._worker, status)
         return heard
 
     def _prepare(self) -> None:
         """Read the scene for a moment, then write it, then start the worker. Raises MpmError."""
-        scene_file = self._preparation.go_on()
+        scene_file = self._preparation.advance()
         self.fraction = self._preparation.fraction
         if not self._preparation.is_reading:
             self.state = State.PREPARING
@@ -214,7 +214,7 @@ class BakeSession:
 
     def leave(self) -> None:
         """Blender quits or opens another file: stop the bake, or leave it running, as the scene says. Its frames are found again later."""
-        if self._worker is None or self.is_finished or self._worker.is_cancelled or not self._runs_on:
+        if self._worker is None or self.is_finished or self._worker.is_cancelled or not self._keeps_baking:
             self.close()
             return
         self._worker.leave()

@@ -72,7 +72,7 @@ class Result:
     def show(self, frame: int | None) -> None:
         """Add the object that shows the frames, again if an undo removed it, and update it if it shows `frame`.
 
-        With an interface, a thread reads the frame, which is shown once read; `go_on` builds the object for the first frame.
+        With an interface, a thread reads the frame, which is shown once read; `build_next` builds the object for the first frame.
 
         Args:
             frame: the frame that arrived; None at the end of the bake, when only missing parts are added.
@@ -86,7 +86,7 @@ class Result:
             return
         self._show(scene, frame, is_new=is_new)
 
-    def go_on(self) -> None:
+    def build_next(self) -> None:
         """Build a part of what shows the first frame: building everything at once would block Blender's main loop."""
         if self._awaited is not None and not display.build_missing(self._looks):
             self.finish()

@@ -66,7 +66,7 @@ class LiveSession:
         self.is_finished = False
         atexit.register(self.close)
         try:
-            self._go_on_reading(context)
+            self._read_more(context)
         except MpmError:
             self.close()
             raise
@@ -99,7 +99,7 @@ class LiveSession:
                 self.message = "The scene has changed; restarted from the first frame"
                 self._steps = extraction(context)
             elif self._steps is not None:
-                self._go_on_reading(context)
+                self._read_more(context)
             self._hear()
             if self._read is not None and not self.is_finished:
                 self._show(scene, self._read, is_playing=is_playing)
@@ -123,7 +123,7 @@ class LiveSession:
         self.error, self.message = error, in_blender(error)
         self.close()
 
-    def _go_on_reading(self, context: Context) -> None:
+    def _read_more(self, context: Context) -> None:
         """Read the scene for a moment; start a run once it is read. Raises MpmError."""
         steps, pause = self._steps, time.monotonic() + _SLICE_SECONDS
         if steps is None:

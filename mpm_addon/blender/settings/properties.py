@@ -288,7 +288,7 @@ SCENE_GROUP = property_group(
             items=enum_items(
                 {
                     "stop": ("Stop the Bake", "Stop the bake and keep its frames; baking again resumes it"),
-                    "run_on": ("Keep Baking", "Keep baking without Blender; reopening the file shows the progress"),
+                    "keep_baking": ("Keep Baking", "Keep baking without Blender; reopening the file shows the progress"),
                 }
             ),
             default="stop",

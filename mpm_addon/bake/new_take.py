@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 State = tuple[int, dict[str, Any]]
 
 
-def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Report") -> State:
+def begin_take(scene: Scene, writer: CacheWriter, known: State | None, report: "Report") -> State:
     """The frame, and the state after it, from which a take is simulated.
 
     The state is stored as a checkpoint of the take, so that it no longer depends on the earlier take.
@@ -39,8 +39,8 @@ def take_up(scene: Scene, writer: CacheWriter, known: State | None, report: "Rep
     writer.begin(scene)
     if known is not None:
         return known
-    kept = _state_after(frame, writer.earlier, report)
-    state = Simulation(scene, snapshot=kept, before=before, report=report).snapshot()
+    earlier = _state_after(frame, writer.earlier, report)
+    state = Simulation(scene, snapshot=earlier, before=before, report=report).snapshot()
     writer.write_checkpoint(frame, dict(state))
     return frame, state
 
@@ -50,13 +50,13 @@ def _state_after(frame: int, takes: Sequence[Take], report: "Report") -> dict[st
     from ..core.stepping.simulation import Simulation
 
     *earlier, take = takes
-    scene, kept = _scene_of(take), last_checkpoint(take, frame)
-    if kept is None and earlier:
+    scene, checkpoint = _scene_of(take), last_checkpoint(take, frame)
+    if checkpoint is None and earlier:
         state = _state_after(take.from_frame, earlier, report)
-        kept = take.from_frame, Simulation(scene, snapshot=state, before=_scene_of(earlier[-1]), report=report).snapshot()
-    if kept is not None and kept[0] == frame:
-        return kept[1]
-    simulation = Simulation(scene, snapshot=kept[1] if kept else None, report=report)
+        checkpoint = take.from_frame, Simulation(scene, snapshot=state, before=_scene_of(earlier[-1]), report=report).snapshot()
+    if checkpoint is not None and checkpoint[0] == frame:
+        return checkpoint[1]
+    simulation = Simulation(scene, snapshot=checkpoint[1] if checkpoint else None, report=report)
     next(reached for reached in simulation.frames() if reached.moment == Moment(frame))
     return simulation.snapshot()
 
