@@ -7,7 +7,7 @@ from pathlib import Path
 
 from environments import ROOT
 
-from mpm_addon.core.messages import COMMANDS
+from mpm_addon.core.messages import COMMAND_LINE, COMMANDS
 
 PAGE = ROOT / "docs" / "manual" / "messages.md"
 PACKAGE = ROOT / "mpm_addon"
@@ -26,16 +26,16 @@ Every error and warning; `…` stands for a name or a value. To find a message, 
 [Troubleshooting](troubleshooting.md) explains the most common ones.
 """
 
-# Each heading, and the folders of the package with its messages; "" is the package without its folders.
+# Each heading, and the folder of the package with its messages.
 PARTS = {
-    "The simulation and its settings": ("core",),
-    "Scene files, presets, caches and exports": ("storage",),
-    "The bake": ("bake",),
-    "Surfaces, skins and volumes": ("derived",),
-    "Wedges": ("wedge",),
-    "The live preview": ("live",),
-    "Blender": ("blender",),
-    "The command line": ("command_line", ""),
+    "The simulation and its settings": "core",
+    "Scene files, presets, caches and exports": "storage",
+    "The bake": "bake",
+    "Surfaces, skins and volumes": "derived",
+    "Wedges": "wedge",
+    "The live preview": "live",
+    "Blender": "blender",
+    "The command line": "command_line",
 }
 
 
@@ -48,23 +48,28 @@ def main() -> None:
 def page() -> str:
     """Returns the page: a heading for each part of the package, and its messages in alphabetical order."""
     sections = []
-    for heading, folders in PARTS.items():
-        paths = [path for folder in folders for path in ((PACKAGE / folder).rglob("*.py") if folder else PACKAGE.glob("*.py"))]
-        lines = sorted({message for path in sorted(paths) for message in messages_of(path)}, key=str.casefold)
+    for heading, folder in PARTS.items():
+        paths = sorted((PACKAGE / folder).rglob("*.py"))
+        lines = sorted({worded(text) for path in paths for text in messages_of(path)}, key=str.casefold)
         if lines:
             sections.append(f"## {heading}\n\n" + "\n".join(f"- `{line}`" for line in lines) + "\n")
     return "\n".join([INTRODUCTION, *sections])
 
 
+def worded(text: str) -> str:
+    """A message as the command line prints it, on one line and without backticks."""
+    return " ".join(COMMAND_LINE.of(text).replace("`", "" if f"`{VALUE}`" in text else "'").split())
+
+
 def messages_of(path: Path) -> Iterator[str]:
-    """The messages of errors and warnings in a file, with `…` in place of values."""
+    """The messages of errors and warnings in a file, with `…` in place of values, and with marked names."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = _constants(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _name(node.func) in ERRORS and len(node.args) > BEFORE.get(_name(node.func), 0):
             text = _told(node, constants)
             if len(text.replace(VALUE, "").split()) > 2:
-                yield " ".join(text.replace("`", "'").split())
+                yield text
 
 
 def _told(call: ast.Call, constants: Mapping[str, str]) -> str:

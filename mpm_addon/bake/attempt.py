@@ -61,5 +61,5 @@ class Attempt:
         return ending_of(
             error,
             canceled=self._job.words() if self._job is not None else Message("canceled before the bake began"),
-            out_of_memory=Message("out of memory", ("use a larger grid_spacing or close other programs",), self._scene_path),
+            out_of_memory=Message("out of memory", ("use a larger `grid_spacing` or close other programs",), self._scene_path),
         )

@@ -52,7 +52,7 @@ class Limits:
             words: a clause that tells how many frames are cached.
         """
         if self.seconds is not None and seconds > self.seconds:
-            raise Stopped("time_limit", f"stopped after {self.seconds / _HOUR:g} h, its time_limit: {words}", Action.RESUME)
+            raise Stopped("time_limit", f"stopped after {self.seconds / _HOUR:g} h, its `time_limit`: {words}", Action.RESUME)
 
     def check_room(self, words: str) -> None:
         """Raise Stopped if another frame would exceed the size limit or leave too little free disk space for the next."""
@@ -69,7 +69,7 @@ class Limits:
             self._known_size = folder_size(self.folder)
         if self._known_size + self.step > self.size:
             need = f"{self.folder} has {_gigabytes(self._known_size)}, and a frame needs up to {_gigabytes(self.step)}"
-            limit = f"stopped before its size_limit of {_gigabytes(self.size)}"
+            limit = f"stopped before its `size_limit` of {_gigabytes(self.size)}"
             raise Stopped("size_limit", f"{limit} ({need}): {words}", "raise the limit", Action.RESUME)
 
 

@@ -17,7 +17,7 @@ def wanted_frames(scene: Scene, frames: tuple[int, int] | None) -> range:
     if first < scene.time.frame_start or last > scene.time.frame_end:
         raise SceneError(
             f'scene "{scene.name}" has frames {scene.time.frame_start} to {scene.time.frame_end}',
-            "stay within them, or change frame_start or frame_end",
+            "stay within them, or change `frame_start` or `frame_end`",
             subject=f"frames {first}-{last}",
         )
     return range(first, last + 1)

@@ -46,7 +46,7 @@ def _info(options: argparse.Namespace) -> None:
     with answering(options):
         description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
     if options.check:
-        description["damaged"] = list(open_cache(options.path).damaged())
+        description["damaged"] = [message.text() for message in open_cache(options.path).damaged()]
     if options.json:
         print_json(description)
     elif is_cache:

@@ -1,11 +1,18 @@
-"""Messages about a problem: the problem and its remedies, as data that each front end words in its own way."""
+"""Messages about a problem: the problem and its remedies, as data that each front end words in its own way.
 
-from collections.abc import Mapping
+Names of parameters are in backticks ("use a larger `grid_spacing`"), because people know them by other names in each front end.
+"""
+
+import re
+from collections.abc import Callable, Mapping
 from enum import Enum, StrEnum
 from typing import Any, NamedTuple, Self
 
 # Maximum characters of a message; a name from a file may have millions.
 LONGEST = 1000
+
+# A marked name, or a quoted text, which stays as it is.
+_MARKED = re.compile(r'"[^"]*"|`(\w+)`')
 
 
 class Action(Enum):
@@ -36,11 +43,30 @@ COMMANDS = {
 }
 
 
+class Wording(NamedTuple):
+    """How a front end words messages.
+
+    Attributes:
+        actions: what people do there to take an action.
+        label: the name by which people know a parameter there.
+    """
+
+    actions: Mapping[Action, str]
+    label: Callable[[str], str] = str
+
+    def of(self, text: str) -> str:
+        """A text with its marked names as people know them."""
+        return _MARKED.sub(lambda found: self.label(found[1]) if found[1] else found[0], text)
+
+
+COMMAND_LINE = Wording(COMMANDS)
+
+
 class Message(NamedTuple):
     """A problem, its subject and its remedies.
 
     Attributes:
-        problem: what is wrong: the value and the limit. A clause without a full stop.
+        problem: what is wrong: the value and the limit. A clause without a full stop, with names of parameters in backticks.
         remedies: what to do, in order.
         subject: what it is about, such as 'Emitter "Cube"'; "" if the problem says it.
     """
@@ -52,19 +78,19 @@ class Message(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.problem)
 
-    def remedy(self, words: Mapping[Action, str] = COMMANDS) -> str:
-        """What to do, with a front end's wording of actions; by default the command line's."""
-        return ", then ".join(words[each] if isinstance(each, Action) else each for each in self.remedies)
+    def remedy(self, wording: Wording = COMMAND_LINE) -> str:
+        """What to do, in the words of a front end; by default the command line's."""
+        return ", then ".join(wording.actions[each] if isinstance(each, Action) else wording.of(each) for each in self.remedies)
 
-    def sentence(self, words: Mapping[Action, str] = COMMANDS) -> str:
+    def sentence(self, wording: Wording = COMMAND_LINE) -> str:
         """Problem and remedy, without the subject."""
-        remedy = self.remedy(words)
-        return f"{self.problem}; {remedy}." if remedy else self.problem
+        problem, remedy = wording.of(self.problem), self.remedy(wording)
+        return f"{problem}; {remedy}." if remedy else problem
 
-    def text(self, words: Mapping[Action, str] = COMMANDS) -> str:
+    def text(self, wording: Wording = COMMAND_LINE) -> str:
         """Everything in one line."""
-        told = self.sentence(words)
-        return f"{self.subject}: {told}" if self.subject else told
+        sentence = self.sentence(wording)
+        return f"{self.subject}: {sentence}" if self.subject else sentence
 
     def within(self, subject: str) -> "Message":
         """The message with something larger in front of its subject: 'Variant "wet": Emitter "Cube"'."""

@@ -102,7 +102,7 @@ class Parameter:
             hint = suggestion(value, self.choices) if self.choices and isinstance(value, str) else ""
             shown = f'"{value}"' if isinstance(value, str) else _shown(value)
             size = f", at most {LARGEST:g} in magnitude" if _is_number(value) and abs(_as_float(value)) > LARGEST else ""
-            raise SceneError(f"{self.name} {shown}{unit} is not allowed{hint}", f"use {self.limits()}{size}", subject=subject)
+            raise SceneError(f"`{self.name}` {shown}{unit} is not allowed{hint}", f"use {self.limits()}{size}", subject=subject)
         return checked
 
     def _is_within(self, value: float) -> bool:

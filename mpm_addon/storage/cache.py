@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.bonds import Bonds
 from ..core.errors import CacheError, SceneError
-from ..core.messages import Action
+from ..core.messages import Action, Message
 from ..core.particles import Frame, Moment
 from ..core.scene.settings import Time
 from .arrays import ArrayFileError
@@ -111,7 +111,7 @@ class Cache:
         """The moments whose files are complete, judging by their sizes. Raises CacheError."""
         return [moment for take in self.takes for moment in take.whole_moments() if self.take_of(moment) is take]
 
-    def damaged(self) -> Iterator[str]:
+    def damaged(self) -> Iterator[Message]:
         """Read every byte and report, with the remedy, each file that is damaged or missing."""
         for take in self.takes:
             refill = self._refill(take)
@@ -123,12 +123,12 @@ class Cache:
                     with open_plain(path) as file:
                         found = hashlib.file_digest(file, "sha256").hexdigest()
                 except FileNotFoundError:
-                    yield f"{path}: is missing; {refill}."
+                    yield Message("is missing", (refill,), str(path))
                 except OSError as error:
-                    yield f"{path}: cannot be read ({error.strerror})."
+                    yield Message(f"cannot be read ({error.strerror})", (), str(path))
                 else:
                     if found != entry.get("sha256"):
-                        yield f"{path}: is damaged; delete this file and {refill}."
+                        yield Message("is damaged", ("delete this file", refill), str(path))
             yield from _damaged_checkpoints(take)
         emitted = max((self.take_of(moment).journal()[moment]["emitted"] for moment in self.moments), default=0)
         try:
@@ -136,12 +136,12 @@ class Cache:
                 self.births_of(emitted)
                 self._pairs()
         except CacheError as error:
-            yield str(error)
+            yield error.message
 
-    def _refill(self, take: Take) -> str:
-        """The remedy for a missing frame of one of the takes, as a clause."""
+    def _refill(self, take: Take) -> str | Action:
+        """The remedy for a missing frame of one of the takes."""
         if take is self.takes[-1]:
-            return "bake again to fill the gap"
+            return Action.FILL_GAP
         return f"show take {take.number}, bake {take.folder / SCENE} to fill the gap, and show take {self.take} again"
 
     def statistics(self) -> Iterator[dict[str, Any]]:
@@ -258,18 +258,19 @@ def _reading_births(folder: Path) -> Iterator[None]:
         raise unreadable(folder, error) from error
 
 
-def _damaged_checkpoints(take: Take) -> Iterator[str]:
+def _damaged_checkpoints(take: Take) -> Iterator[Message]:
     """Problems with the checkpoints of a take."""
     folder = take.folder / CHECKPOINTS
     for number in checkpoint_frames(folder):
         try:
             read_checkpoint(folder, number, take.manifest.get("scene_hash", ""))
         except ArrayFileError:
-            yield f"{checkpoint_path(folder, number)}: is damaged; delete this file, and the bake resumes from an earlier checkpoint."
+            remedy = "delete this file to resume from an earlier checkpoint"
+            yield Message("is damaged", (remedy,), str(checkpoint_path(folder, number)))
         except FileNotFoundError:
             continue  # thinned out by a bake in the meantime
         except OSError as error:
-            yield f"{checkpoint_path(folder, number)}: cannot be read ({error.strerror})."
+            yield Message(f"cannot be read ({error.strerror})", (), str(checkpoint_path(folder, number)))
 
 
 def take_numbers(folder: Path) -> list[int]:

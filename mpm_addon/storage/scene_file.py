@@ -147,14 +147,14 @@ def _read_plain(owner: type, table: Any, subject: str) -> Any:
 
 def _read_solver(table: Any, reader: PackageReader) -> Solver:
     if table is None:
-        raise SceneError("the section is missing", "add [solver] with grid_spacing, in meters", subject="solver")
+        raise SceneError("the section is missing", "add [solver] with `grid_spacing`, in meters", subject="solver")
     check_keys(table, (*parameter_names(Solver), "animation"), "solver")
     step = table.get("time_step")
     if step == "auto":
         table = {key: value for key, value in table.items() if key != "time_step"}
     elif isinstance(step, str):
         hint = suggestion(step, ["auto"])
-        raise SceneError(f'time_step "{step}" is not allowed{hint}', 'use "auto" or seconds', subject="solver")
+        raise SceneError(f'`time_step` "{step}" is not allowed{hint}', 'use "auto" or seconds', subject="solver")
     return Solver(**declared_values(Solver, table, "solver"), **_changes(table, "solver", reader))
 
 

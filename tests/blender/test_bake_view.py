@@ -10,7 +10,7 @@ import pytest
 
 import mpm_addon
 from mpm_addon.blender.baking.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
-from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, labeled, problem_and_remedy, size
+from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, problem_and_remedy, size
 from mpm_addon.blender.reading.freshness import Freshness
 from mpm_addon.command_line.printing import countdown
 from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic
@@ -223,14 +223,13 @@ def test_numbers_for_people() -> None:
 
 
 def test_messages_name_parameters_as_the_panels_do() -> None:
-    error = Message("grid_spacing 1 m is larger than the object", ("use a smaller grid_spacing",), subject='Emitter "grid_spacing"')
+    error = Message("`grid_spacing` 1 m is larger than the object", ("use a smaller `grid_spacing`",), subject='Emitter "grid_spacing"')
     assert in_blender(error) == 'Emitter "grid_spacing": Cell Size 1 m is larger than the object; use a smaller Cell Size.'
     assert problem_and_remedy(error) == ('Emitter "grid_spacing": Cell Size 1 m is larger than the object', "Use a smaller Cell Size")
-    law = labeled("young_modulus 0 Pa is not allowed; set particles_per_cell.")
-    assert law == "Young's Modulus 0 Pa is not allowed; set Particles per Cell."
-    assert labeled("radius 1 m is below min_distance 2 m, max_fullness 2") == "radius 1 m is below Min Distance 2 m, Max Fullness 2"
+    law = Message("`young_modulus` 0 Pa is not allowed", ("set `particles_per_cell`",))
+    assert in_blender(law) == "Young's Modulus 0 Pa is not allowed; set Particles per Cell."
 
 
 @pytest.mark.parametrize("path", ["/home/grid_spacing/x.blend", "C:\\grid_spacing\\a", "grid_spacing.blend", "my_grid_spacing"])
 def test_messages_quote_paths_as_they_are(path: str) -> None:
-    assert labeled(f"{path}: cannot be written; choose another.") == f"{path}: cannot be written; choose another."
+    assert in_blender(Message("cannot be written", ("choose another",), path)) == f"{path}: cannot be written; choose another."

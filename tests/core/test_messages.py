@@ -8,15 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpm_addon.core.errors import CacheError, MpmError, UnstableError
-from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic, message_of
+from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic, Wording, message_of
 
 DAMAGED = Message("is damaged", ("delete this file", Action.FILL_GAP), "/cache")
-BUTTONS = {action: f"press {action.name}" for action in Action}
+BUTTONS = Wording({action: f"press {action.name}" for action in Action}, str.upper)
 
 
 def test_each_front_end_has_words_of_its_own_for_actions() -> None:
     assert DAMAGED.text() == "/cache: is damaged; delete this file, then bake again to fill the gap."
     assert DAMAGED.text(BUTTONS) == "/cache: is damaged; delete this file, then press FILL_GAP."
+
+
+def test_each_front_end_has_names_of_its_own_for_parameters() -> None:
+    message = Message("`grid_spacing` 1 m is too large", ("use a smaller `grid_spacing`",), "Emitter `cube`")
+    assert message.text() == "Emitter `cube`: grid_spacing 1 m is too large; use a smaller grid_spacing."
+    assert message.text(BUTTONS) == "Emitter `cube`: GRID_SPACING 1 m is too large; use a smaller GRID_SPACING."
+
+
+def test_only_marked_names_are_replaced_and_none_in_quotes() -> None:
+    message = Message('the folder "`size`" and size differ')
+    assert message.text(BUTTONS) == message.problem
 
 
 def test_commands_have_words_for_every_action() -> None:

@@ -100,7 +100,7 @@ def look(cache: Path) -> str:
         return "no cache"
     try:
         opened = open_cache(cache)
-        complaints = list(opened.damaged())
+        complaints = [message.text() for message in opened.damaged()]
         for moment in opened.moments[-2:]:
             opened.state(moment)
         describe_takes(cache)

@@ -98,7 +98,7 @@ def complaints(cache: Path, baked: Baked) -> list[str]:
     tried(lambda: describe_takes(cache))
     opened = tried(lambda: open_cache(cache))
     if opened is not None:
-        said += opened.damaged()
+        said += [message.text() for message in opened.damaged()]
         for moment in opened.moments:
             frame, right = tried(lambda moment=moment: opened.state(moment)), baked.frames[moment]
             if frame is not None:
@@ -142,7 +142,7 @@ def test_a_damaged_file_is_found_and_what_is_advised_heals_it(
                 assert path.name == "take.json" and "bake again with --restart" in str(error)
                 bake_here(baked.scene, cache, restart=True)
         for advice in open_cache(cache).damaged():
-            follow(advice)
+            follow(advice.text())
         bake_here(baked.scene, cache)
         assert list(open_cache(cache).damaged()) == [], kind
         assert fingerprint(cache) == baked.whole, kind

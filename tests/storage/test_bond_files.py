@@ -111,7 +111,7 @@ def test_damaged_bonds_are_found(baked: Path, tmp_path: Path) -> None:
     assert len(cache.frame(1).id)
     with pytest.raises(CacheError, match=path.name):
         cache.bonds(1)
-    assert any(path.name in line for line in cache.damaged())
+    assert any(path.name in message.text() for message in cache.damaged())
 
 
 def _with(header: dict[str, Any], name: str, **changes: Any) -> dict[str, Any]:

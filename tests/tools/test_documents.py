@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import pkgutil
 import re
 from pathlib import Path
 
@@ -9,12 +12,15 @@ import document_messages
 import pytest
 from site_pages import make_site
 
+import mpm_addon.core
+import mpm_addon.derived
 from mpm_addon.core.advice import preflight, preview
 from mpm_addon.core.emission import references
 from mpm_addon.core.forecast import estimate
 from mpm_addon.core.geometry import thickness
 from mpm_addon.core.geometry.shapes import mesh
 from mpm_addon.core.messages import Action, Topic
+from mpm_addon.core.parameters import parameters_of
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.scene import settings
 from mpm_addon.core.scene.emitter import PARTICLES_PER_CELL
@@ -131,3 +137,23 @@ def test_what_troubleshooting_quotes_is_said_by_the_source() -> None:
     said = document_messages.page()
     assert len(quoted) > 15
     assert [line for line in quoted if f"`{line}`" not in said] == []
+
+
+def declared_names() -> set[str]:
+    """The names of all parameters that are not plain words."""
+    found = set()
+    for package in (mpm_addon.core, mpm_addon.derived):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for owner in vars(importlib.import_module(module.name)).values():
+                if isinstance(owner, type) and dataclasses.is_dataclass(owner):
+                    found |= {declared.name for declared in parameters_of(owner) if "_" in declared.name}
+    return found
+
+
+def test_names_of_parameters_in_messages_are_marked_so_that_blender_shows_their_labels() -> None:
+    names = declared_names()
+    assert {"grid_spacing", "min_distance", "young_modulus", "max_fullness"} <= names
+    texts = [text for path in document_messages.PACKAGE.rglob("*.py") for text in document_messages.messages_of(path)]
+    assert any("`grid_spacing`" in text for text in texts)
+    bare = [text for text in texts if names & set(re.findall(r"(?<!`)\b\w+\b(?!`)", text))]
+    assert bare == []

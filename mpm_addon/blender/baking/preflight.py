@@ -78,7 +78,7 @@ class Preflight:
             return
         if status is None:
             words = f"The pre-flight took more than {_PATIENCE_SECONDS / 60.0:.0f} minutes"
-            self._problem = Message(words, ("use a larger grid_spacing",))
+            self._problem = Message(words, ("use a larger `grid_spacing`",))
         elif self._answer is None and not self._problem:
             self._problem = Message(f"The pre-flight exited with status {status}: {self._worker.complaint() or 'no message'}")
         self.is_finished = True

@@ -15,6 +15,7 @@ from ...storage.cache import current_take
 from ...storage.failure import read_failure
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.wording import problem_and_remedy
 from ..playback import particle_objects
 from ..settings import paths
 
@@ -96,9 +97,8 @@ def _new_object(scene: BlenderScene) -> BlenderObject:
 
 
 def _fill(item: BlenderObject, failure: Failure, scene: BlenderScene, cache: str) -> None:
-    told = failure.message
     item[CACHE], item[_FRAME] = cache, failure.frame
-    item[_PROBLEM], item[_REMEDY] = f"{told.subject}: {told.problem}", told.remedy()
+    item[_PROBLEM], item[_REMEDY] = problem_and_remedy(failure.message)
     count = len(failure.id)
     # the size of a cell: larger than all particles, and visible at any resolution
     size = float(open_cache(paths.absolute(cache)).manifest["grid_spacing"])

@@ -36,13 +36,13 @@ _CRASH = ("Fatal Python error", "Windows fatal exception")
 
 # Descriptions of the ways in which a process is ended from outside.
 _SIGNALS = {
-    "SIGKILL": "was killed (SIGKILL), probably because the system ran out of memory; use a larger grid_spacing or close other programs",
+    "SIGKILL": "was killed (SIGKILL), probably because the system ran out of memory; use a larger `grid_spacing` or close other programs",
     "SIGTERM": "was terminated (SIGTERM)",
     "SIGBUS": "crashed (SIGBUS), perhaps because the disk is full",
 }
 _WINDOWS_CODES = {
     0xC0000005: "crashed (access violation)",
-    0xC0000017: "ended because it ran out of memory; use a larger grid_spacing or close other programs",
+    0xC0000017: "ended because it ran out of memory; use a larger `grid_spacing` or close other programs",
     0xC000013A: "was interrupted (Ctrl C)",
     0xC00000FD: "crashed (stack overflow)",
 }

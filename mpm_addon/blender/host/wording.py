@@ -1,15 +1,6 @@
 """Formats messages, durations and sizes for the interface. Knows nothing of Blender's data."""
 
-import re
-from functools import cache
-
-from ...core.laws import LAWS
-from ...core.messages import Action, Message, one_line
-from ...core.parameters import parameters_of
-from ...core.scene.emitter import Emitter
-from ...core.scene.force import Force
-from ...core.scene.settings import CacheSettings, Domain, Solver, Time
-from ...derived.settings import SurfaceSettings, VolumeSettings
+from ...core.messages import Action, Message, Wording, one_line
 
 BUTTONS = {
     Action.BAKE: "choose Bake",
@@ -37,8 +28,6 @@ _WORDS = {
     "goal_frequency": "Pin Frequency",
 }
 _SMALL = {"of", "per", "by", "from", "at", "in"}
-# A name in a message, or a quoted text or path, which stays as it is.
-_NAME = re.compile(r'"[^"]*"|[\w./\\-]*[\w/\\]')
 
 
 def title(word: str) -> str:
@@ -47,22 +36,12 @@ def title(word: str) -> str:
     return _WORDS.get(word) or " ".join(parts)
 
 
-@cache
-def _labels() -> dict[str, str]:
-    """The label of each parameter whose name in scene files is not a plain word."""
-    owners = (Solver, Time, Domain, CacheSettings, Emitter, Force, SurfaceSettings, VolumeSettings, *LAWS.values())
-    names = {declared.name for owner in owners for declared in parameters_of(owner)}
-    return {name: title(name) for name in names if "_" in name}
-
-
-def labeled(words: str) -> str:
-    """A text with parameters named as in the panels: "Cell Size" instead of "grid_spacing". Quoted texts and paths stay as they are."""
-    return _NAME.sub(lambda found: _labels().get(found.group(), found.group()), words)
+BLENDER = Wording(BUTTONS, title)
 
 
 def in_blender(message: Message) -> str:
     """A message as one line, with buttons instead of command-line options, and labels instead of names."""
-    return one_line(labeled(message.text(BUTTONS)))
+    return one_line(message.text(BLENDER))
 
 
 def sentence(words: str) -> str:
@@ -72,8 +51,8 @@ def sentence(words: str) -> str:
 
 def problem_and_remedy(message: Message) -> tuple[str, str]:
     """The problem, with its subject, and the remedy; each as a sentence."""
-    problem = f"{message.subject}: {message.problem}" if message.subject else message.problem
-    return sentence(labeled(problem)), sentence(labeled(message.remedy(BUTTONS)))
+    problem = message._replace(remedies=()).text(BLENDER)
+    return sentence(problem), sentence(message.remedy(BLENDER))
 
 
 def duration(seconds: float) -> str:

@@ -53,7 +53,7 @@ def narrow_openings(scene: Scene) -> Iterator[SceneWarning]:
             Message(
                 f'the opening between it and collider "{other.name}" is only {gap:.2g} m, {cells:.2g} times the cell size of '
                 f"{spacing:g} m: if material flows through it, {effect}",
-                (f"close it, make it at least {narrowest:g} cells wide, or use a grid_spacing of at most {gap / narrowest:.2g} m",),
+                (f"close it, make it at least {narrowest:g} cells wide, or use a `grid_spacing` of at most {gap / narrowest:.2g} m",),
                 f'Collider "{name}"',
             ),
         )

@@ -85,7 +85,7 @@ def cost_warnings(
                 Topic.MEMORY,
                 Message(
                     f"it needs about {_gigabytes(cost.memory_bytes)} of memory, and {_gigabytes(cost.memory_available_bytes)} is available",
-                    ("close other programs or use a larger grid_spacing",),
+                    ("close other programs or use a larger `grid_spacing`",),
                     subject,
                 ),
             )
@@ -107,7 +107,7 @@ def cost_warnings(
                 Topic.DURATION,
                 Message(
                     f"it takes about {expected_seconds / 3600.0:.0f} hours to bake, more than {LONGEST_HOURS:.0f}",
-                    ("use a larger grid_spacing, softer materials, or fewer frames",),
+                    ("use a larger `grid_spacing`, softer materials, or fewer frames",),
                     subject,
                 ),
             )
@@ -125,7 +125,7 @@ def _silent_emitters(scene: Scene) -> Iterator[SceneWarning]:
                 Topic.NEVER_EMITS,
                 Message(
                     f"it is disabled or has no flow at every frame from {frames[0]} to {frames[-1]}",
-                    ("enable it or set its flow_rate at one of these frames",),
+                    ("enable it or set its `flow_rate` at one of these frames",),
                     f'Emitter "{emitter.name}"',
                 ),
             )
@@ -239,7 +239,7 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
         if added > 0.0:
             words += f", and particles collide with it as if it were {added:.2g} m thicker"
         wanted = "1 cell" if cells == 1.0 else f"{cells:g} cells"
-        remedy = f"make it at least {wanted} thick, or use a grid_spacing of at most {thickness / cells:.2g} m"
+        remedy = f"make it at least {wanted} thick, or use a `grid_spacing` of at most {thickness / cells:.2g} m"
         yield SceneWarning(Topic.THIN_EMITTER if is_emitter else Topic.THIN_COLLIDER, Message(words, (remedy,), subject))
 
 

@@ -241,7 +241,7 @@ def _make_stream(scene: Scene, index: int) -> Stream:
     if len(stream.filling) == 0:
         raise SceneError(
             "no particle fits into the shape",
-            f"use a smaller grid_spacing than {scene.solver.grid_spacing:g} m",
+            f"use a smaller `grid_spacing` than {scene.solver.grid_spacing:g} m",
             subject=subject_of(emitter),
         )
     if emitter.particle_count is not None:

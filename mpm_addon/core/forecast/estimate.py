@@ -222,13 +222,13 @@ def _refuse(scene: Scene, heaviest: _Load, blocks: float, need: str, memory: flo
     budget = max(0.9 * available - BYTES_OF_PROGRAM, 0.05 * available)
     is_cloud = emitter.shape.kind == "points"
     if is_cloud or emitter.particle_count is not None:
-        count = f"{heaviest.particles:.0f} points" if is_cloud else f"particle_count {emitter.particle_count}"
+        count = f"{heaviest.particles:.0f} points" if is_cloud else f"`particle_count` {emitter.particle_count}"
         fitting = _fitting_count(blocks, scene.solver.precision, budget)
         raise SceneError(f"{count}: {need}", f"use at most {fitting} particles", subject=f'Emitter "{emitter.name}"')
     spacing = scene.solver.grid_spacing * (memory / budget) ** (1.0 / scene.solver.dimension)
     raise SceneError(
-        f"grid_spacing {scene.solver.grid_spacing:g} m: {need}",
-        f"use a grid_spacing of at least {_rounded_up(spacing):g} m",
+        f"`grid_spacing` {scene.solver.grid_spacing:g} m: {need}",
+        f"use a `grid_spacing` of at least {_rounded_up(spacing):g} m",
         subject=f'Emitter "{emitter.name}"',
     )
 

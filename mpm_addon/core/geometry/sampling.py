@@ -68,14 +68,14 @@ def sample_shape(
     extent = float(np.diff(shape.bounds()[:, :: 4 - dimension], axis=0).min())
     if extent < grid_spacing * (1.0 - 1e-9):
         raise SceneError(
-            f"{start}grid_spacing {grid_spacing:g} m is larger than the object ({extent:g} m)",
+            f"{start}`grid_spacing` {grid_spacing:g} m is larger than the object ({extent:g} m)",
             f"use at most {extent / THINNEST_EMITTER:g} m",
         )
     spacing = grid_spacing / (particles_per_cell or PARTICLES_PER_CELL) ** (1.0 / dimension)
     count = particle_count or round(shape.volume() / spacing**dimension)
     if count < 1:
         raise SceneError(
-            f"{start}particles_per_cell {particles_per_cell:g} gives no particle in {shape.volume():g} m^{dimension}",
+            f"{start}`particles_per_cell` {particles_per_cell:g} gives no particle in {shape.volume():g} m^{dimension}",
             f"use at least {grid_spacing**dimension / shape.volume():.2g}",
         )
     if sampling == "random":
@@ -85,7 +85,7 @@ def sample_shape(
     else:
         positions = _poisson_of(shape, count, seed, dimension, is_exact=particle_count is not None)
     if len(positions) == 0:
-        raise SceneError(f"{start}no particle fits into the object at a spacing of {spacing:g} m", "use a smaller grid_spacing")
+        raise SceneError(f"{start}no particle fits into the object at a spacing of {spacing:g} m", "use a smaller `grid_spacing`")
     return positions
 
 

@@ -138,14 +138,14 @@ class Sand(HenckyLaw):
     def check(self, subject: str) -> None:
         super().check(subject)
         if self.friction_angle is not None and self.friction_hardening is not None:
-            raise SceneError("friction_angle and friction_hardening are both set", "set only one of them", subject=subject)
+            raise SceneError("`friction_angle` and `friction_hardening` are both set", "set only one of them", subject=subject)
         h0, _, _, h3 = self._hardening_degrees()
         if h0 < h3 or (h0 == h3 and h0 > 0.0):
-            raise SceneError(f"friction_hardening h0 {h0:g} degrees is not above h3 {h3:g} degrees", "raise h0", subject=subject)
+            raise SceneError(f"`friction_hardening` h0 {h0:g} degrees is not above h3 {h3:g} degrees", "raise h0", subject=subject)
         greatest = self._greatest_angle()
         if greatest >= 90.0:
             raise SceneError(
-                f"friction_hardening lets the friction angle grow to {greatest:g} degrees",
+                f"`friction_hardening` lets the friction angle grow to {greatest:g} degrees",
                 "lower h0 or h1, or raise h2, to stay below 90 degrees",
                 subject=subject,
             )

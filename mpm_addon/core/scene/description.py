@@ -96,7 +96,7 @@ class Scene:
         size = float(min(extents) if self.solver.dimension == 3 else min(extents[0], extents[2]))
         if self.solver.grid_spacing > size * (1.0 + 1e-9):
             raise SceneError(
-                f"grid_spacing {self.solver.grid_spacing:g} m is larger than the object ({size:g} m)",
+                f"`grid_spacing` {self.solver.grid_spacing:g} m is larger than the object ({size:g} m)",
                 f"use at most {size / THINNEST_EMITTER:.3g} m",
                 subject=f'Emitter "{emitter.name}"',
             )
@@ -123,9 +123,11 @@ def _check_emission_frames(emitter: Emitter, time: Time) -> None:
     start = time.frame_start if emitter.frame_start is None else emitter.frame_start
     end = time.frame_end if emitter.frame_end is None else emitter.frame_end
     if emitter.mode == "once" and start not in time.frames:
-        raise SceneError(f"frame_start {start} is not a frame of the scene", f"use {time.frame_start} to {time.frame_end}", subject=subject)
+        raise SceneError(
+            f"`frame_start` {start} is not a frame of the scene", f"use {time.frame_start} to {time.frame_end}", subject=subject
+        )
     if emitter.mode != "once" and end < start:
-        raise SceneError(f"frame_end {end} is before frame_start {start}", f"use at least {start}", subject=subject)
+        raise SceneError(f"`frame_end` {end} is before `frame_start` {start}", f"use at least {start}", subject=subject)
     if emitter.mode != "once" and (start > time.frame_end or end < time.frame_start):
         raise SceneError(
             f"its frames {start} to {end} lie outside the scene's {time.frame_start} to {time.frame_end}",

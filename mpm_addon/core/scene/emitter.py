@@ -165,7 +165,7 @@ class Emitter:
         check_motion_scale(self.motion, subject)
         check_animation(self.animation, animatable_parameters(Emitter), subject)
         if self.particles_per_cell is not None and self.particle_count is not None:
-            raise SceneError("particles_per_cell and particle_count are both set", "set only one of them", subject=subject)
+            raise SceneError("`particles_per_cell` and `particle_count` are both set", "set only one of them", subject=subject)
         if not self.shape.can_emit:
             raise SceneError(f"a {self.shape.kind} has no inside to fill", "use a closed shape", subject=subject)
         self.shape.check(subject)
@@ -180,7 +180,7 @@ class Emitter:
         if self.mode == "inflow" and self.shape.kind == "points":
             raise SceneError("points cannot be an inflow, because they have no inside", 'use mode "once" or "repeat"', subject=subject)
         if self.shape.kind == "points" and self.ever("normal_velocity"):
-            raise SceneError("points have no surface with normals", "use normal_velocity 0", subject=subject)
+            raise SceneError("points have no surface with normals", "use `normal_velocity` 0", subject=subject)
 
     def ever(self, name: str) -> bool:
         """Whether a parameter is nonzero at any time."""

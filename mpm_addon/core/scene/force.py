@@ -96,5 +96,5 @@ class Force:
 def _check_distances(radius: float | None, min_distance: float, subject: str) -> None:
     if radius is not None and radius < min_distance:
         raise SceneError(
-            f"radius {radius:g} m is below min_distance {min_distance:g} m", f"use at least {min_distance:g} m", subject=subject
+            f"radius {radius:g} m is below `min_distance` {min_distance:g} m", f"use at least {min_distance:g} m", subject=subject
         )

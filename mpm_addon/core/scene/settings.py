@@ -60,7 +60,9 @@ class Time:
         validate(self, "time")
         if self.frame_end < self.frame_start:
             raise SceneError(
-                f"frame_end {self.frame_end} is before frame_start {self.frame_start}", f"use at least {self.frame_start}", subject="time"
+                f"`frame_end` {self.frame_end} is before `frame_start` {self.frame_start}",
+                f"use at least {self.frame_start}",
+                subject="time",
             )
 
     @property

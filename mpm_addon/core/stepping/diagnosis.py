@@ -133,7 +133,7 @@ def advice(trouble: Trouble, scene: Scene, instances: list[MaterialInstance], co
     wave = control.base.wave
     law = instances[trouble.instance].law if trouble.instance is not None else None
     if solver.time_step is not None:
-        return f'use time_step = "auto" instead of {solver.time_step:g} s'
+        return f'use `time_step` = "auto" instead of {solver.time_step:g} s'
     if control.obstacle_speed > max(wave, control.base.particle):
         return f"use slower colliders: they move at {control.obstacle_speed:.3g} m/s, and waves in the material at {wave:.3g} m/s"
     if control.stiffening > 1.5:
@@ -144,4 +144,4 @@ def advice(trouble: Trouble, scene: Scene, instances: list[MaterialInstance], co
             return f"use a smaller {name} than {getattr(solver, name):g}, such as {getattr(default, name):g}"
     if trouble.kind is Kind.INVERTED and law is not None and law.least_volume_ratio > 0.0:
         return 'use a greater stiffness, leave more room between colliders, or use the law "corotated", which can be inverted'
-    return "use a smaller cfl, a smaller stiffness, or a larger grid_spacing"
+    return "use a smaller `cfl`, a smaller stiffness, or a larger `grid_spacing`"

@@ -68,15 +68,15 @@ def _refuse_tearing(scene: Scene) -> None:
         law = scene.materials[emitter.material].law
         if law.tears and emitter.mode == "inflow":
             raise SceneError(
-                f'mode "inflow" is not possible with tear_stretch of material "{emitter.material}"',
-                'use mode "once" or "repeat", or tear_stretch 0',
+                f'mode "inflow" is not possible with `tear_stretch` of material "{emitter.material}"',
+                'use mode "once" or "repeat", or `tear_stretch` 0',
                 subject=f'Emitter "{emitter.name}"',
             )
         others = [other for other in scene.emitters if other is not emitter and other.body == emitter.body != ""]
         if law.tears and is_rest and others:
             # bonds do not tell what joins particles of two emitters
             raise SceneError(
-                f'tear_stretch with reference "rest" is not possible in body "{emitter.body}", which Emitter "{others[0].name}" shares',
-                'use another body name, reference "current", or tear_stretch 0',
+                f'`tear_stretch` with reference "rest" is not possible in body "{emitter.body}", which Emitter "{others[0].name}" shares',
+                'use another body name, reference "current", or `tear_stretch` 0',
                 subject=f'Emitter "{emitter.name}"',
             )

@@ -131,7 +131,7 @@ class StepControl:
         if fixed is not None:
             if fixed > limit:
                 raise UnstableError(
-                    f"solver: time_step {fixed:g} s is longer than the stable substep of {limit:.3g} s",
+                    f"solver: `time_step` {fixed:g} s is longer than the stable substep of {limit:.3g} s",
                     f'use at most that, or "auto" (frame {frame})',
                 )
             limit = fixed
@@ -140,7 +140,7 @@ class StepControl:
             cause, remedy = self._fastest(obstacle_speed)
             raise UnstableError(
                 f"{cause} allow substeps of only {limit:.3g} s, more than {MOST_STEPS:,} per frame",
-                f"use {remedy} or a larger grid_spacing (frame {frame})",
+                f"use {remedy} or a larger `grid_spacing` (frame {frame})",
             )
         if limit >= remaining:
             return remaining
@@ -152,7 +152,7 @@ class StepControl:
         if obstacle_speed > max(wave, particle):
             return f"Colliders: speeds of {obstacle_speed:.3g} m/s", "slower colliders"
         if particle > wave:
-            return f"Particles: speeds of {particle:.3g} m/s", "smaller velocities and forces, a max_speed,"
+            return f"Particles: speeds of {particle:.3g} m/s", "smaller velocities and forces, a `max_speed`,"
         return f'Material "{self.stiffest}": wave speeds of {wave:.3g} m/s', "a smaller stiffness"
 
     def shorten(self, dt: float) -> bool:

@@ -91,7 +91,7 @@ def new_particles(
     if farthest >= blocks.KEY_OFFSET - 2:
         distance, limit = np.abs(position).max(), _REACH * spacing
         raise SceneError(
-            f"a particle lies {distance:g} m from the origin", f"at grid_spacing {spacing:g} m use at most {limit:g} m", subject=subject
+            f"a particle lies {distance:g} m from the origin", f"at `grid_spacing` {spacing:g} m use at most {limit:g} m", subject=subject
         )
     table[VELOCITY : VELOCITY + 3] = points.velocity.T
     table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = points.velocity_gradient.T
@@ -251,7 +251,7 @@ class ParticleStore:
         beyond, strays = lost.sum(axis=0)
         if strays:
             raise Strayed(
-                f"{strays:,} particles were thrown more than {blocks.BLOCK} cells in a step, or nowhere; use a smaller max_displacement, "
+                f"{strays:,} particles were thrown more than {blocks.BLOCK} cells in a step, or nowhere; use a smaller `max_displacement`, "
                 "or look for a collider that throws them out."
             )
         return moves, int(beyond)
