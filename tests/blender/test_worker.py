@@ -12,6 +12,7 @@ import pytest
 
 from mpm_addon.blender.baking import worker
 from mpm_addon.core.errors import MpmError
+from mpm_addon.storage.events import BAKE, BakeProgress
 
 from .stand_ins import STAND_IN, until
 
@@ -80,12 +81,12 @@ def test_on_windows_a_gentle_worker_has_low_priority(tmp_path: Path, monkeypatch
 def test_closing_kills_a_worker_that_does_not_listen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "PATIENCE", 0.3)
     running = worker.Worker([sys.executable, str(STAND_IN), str(tmp_path), "stubborn"], tmp_path)
-    until(lambda: any(event["event"] == "progress" for event in running.events()))
+    until(lambda: any(isinstance(event, BakeProgress) for event in running.events(BAKE)))
     running.close()
     assert running.exit_status not in (None, 0)
     assert not (tmp_path / "cancel").exists()
     running.close()
-    assert running.events() == []
+    assert running.events(BAKE) == []
 
 
 def test_a_worker_ends_with_its_blender(tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_a_worker_ends_with_its_blender(tmp_path: Path) -> None:
         "from mpm_addon.blender.baking.worker import Worker; import time\n"
         f"running = Worker([sys.executable, {str(STAND_IN)!r}, {str(tmp_path)!r}, 'slow'], Path({str(tmp_path)!r}))\n"
         "events = []\n"
-        "while not events: events = [event['pid'] for event in running.events() if 'pid' in event]\n"
+        "while not events: events = [told['pid'] for told in running.answers() if 'pid' in told]\n"
         "print(events[0])"
     )
     finished = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
