@@ -11,8 +11,8 @@ from mpm_addon.core.scene.description import Collider
 from mpm_addon.core.scene.settings import Domain, Side
 from mpm_addon.storage import read_scene, write_scene
 from mpm_addon.storage.scene_writer import scene_hash
+from tests.core.contact.test_friction import block
 from tests.core.scenes import material, scene
-from tests.core.test_friction import block
 
 SCENE = """
 schema = 1

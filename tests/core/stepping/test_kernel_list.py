@@ -11,7 +11,7 @@ import pytest
 from mpm_addon.core.stepping.compiling import stored_name
 from mpm_addon.core.stepping.kernel_list import KERNELS, argument_types, dispatcher_of, units_of_default_scheme
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 COUNTED = """
 import json
@@ -88,7 +88,7 @@ def test_a_scene_with_everything_compiles_nothing_once_it_has_begun() -> None:
 
 
 def test_bodies_with_a_rest_state_compile_nothing_once_they_have_begun() -> None:
-    assert compiled_late("from tests.core.test_rest_state import falling\nscenes = [falling(frames=3)]") == []
+    assert compiled_late("from tests.core.stepping.test_rest_state import falling\nscenes = [falling(frames=3)]") == []
 
 
 @pytest.mark.parametrize("name", ["four_materials", "bowl", "floating_cube", "dam_break", "sand_drum"])

@@ -155,7 +155,7 @@ def test_pinning_that_ends_releases_particles() -> None:
 
 
 MANY = """
-from tests.core.test_pins import swinging
+from tests.core.emission.test_pins import swinging
 scenes = [swinging()]
 """
 

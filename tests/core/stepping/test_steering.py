@@ -17,8 +17,7 @@ from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.force import Force
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.stepping.steering import LONGEST_MOVE, Steering
-
-from .scenes import LATTICE, box, material, scene
+from tests.core.scenes import LATTICE, box, material, scene
 
 SPACING = 0.05
 

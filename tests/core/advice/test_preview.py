@@ -11,8 +11,7 @@ from mpm_addon.core.forecast.estimate import particles_at_frames
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.painting import Painting
-
-from .scenes import box, material, scene
+from tests.core.scenes import box, material, scene
 
 
 def falling(size: tuple[float, float, float] = (1.0, 1.0, 1.0), frames: int = 4, **emitter: float) -> Scene:

@@ -12,9 +12,8 @@ from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.settings import DEFAULT_FRICTION, Domain, Side
 from mpm_addon.core.stepping import simulation as simulation_module
-
-from .scenes import BOX_CORNERS, BOX_TRIANGLES, LATTICE, box, digests_by_threads, material, scene
-from .test_extension_points import a_field_for_each_instance
+from tests.core.scenes import BOX_CORNERS, BOX_TRIANGLES, LATTICE, box, digests_by_threads, material, scene
+from tests.core.stepping.test_extension_points import a_field_for_each_instance
 
 GRAVITY, SPEED, SECONDS = 9.81, 1.5, 0.25
 LAWS: dict[str, Any] = {
@@ -143,5 +142,5 @@ def test_friction_out_of_range_is_refused(owner: Any) -> None:
 
 
 def test_friction_gives_the_same_bytes_with_any_number_of_threads() -> None:
-    made = "from tests.core.test_friction import sliding\nscenes = [sliding('corotated', 'snow', 'sand', 'water')]"
+    made = "from tests.core.contact.test_friction import sliding\nscenes = [sliding('corotated', 'snow', 'sand', 'water')]"
     assert len(digests_by_threads(made)) == 1

@@ -158,7 +158,7 @@ np.savez(sys.argv[1], lanes=LANE_COUNT, position=last.position, velocity=last.ve
 @pytest.mark.parametrize(("features", "lanes"), [("+sse2", 4), ("+sse2,+sse4.2,+avx,+avx2,+fma", 16)])
 def test_narrower_processors_compute_the_same(features: str, lanes: int, tmp_path: Path) -> None:
     """The same source without the vectors that this processor may have."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     environment = {
         **os.environ,
         "NUMBA_CPU_NAME": "x86-64",

@@ -21,10 +21,9 @@ from mpm_addon.core.stepping import simulation as simulation_module
 from mpm_addon.core.stepping.simulation import Progress, Simulation
 from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.core.transfer.rows import MASS, POSITION
+from tests.core.scenes import LATTICE, box, material, scene
+from tests.core.stepping.nearby import LARGEST_RADIUS, near, particles_near, particles_of
 from tests.diagnostics import deformations
-
-from .nearby import LARGEST_RADIUS, near, particles_near, particles_of
-from .scenes import LATTICE, box, material, scene
 
 WEIGHTLESS: dict[str, Any] = {"gravity": (0.0, 0.0, 0.0)}
 DT = 5e-4

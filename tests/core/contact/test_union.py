@@ -10,8 +10,7 @@ from mpm_addon.core.contact.obstacle import Field, Floats, Obstacle, field_of
 from mpm_addon.core.contact.union import join_solids
 from mpm_addon.core.geometry.shapes.plane import Plane
 from mpm_addon.core.scene.description import Collider
-
-from .scenes import box, box_mesh, material, scene
+from tests.core.scenes import box, box_mesh, material, scene
 
 H = 0.05
 

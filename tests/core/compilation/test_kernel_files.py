@@ -12,7 +12,7 @@ import pytest
 
 from mpm_addon.core.compilation.kernel_files import Archive, Store, packed, unpacked, write_archive
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NAME = "grid.update_grid.0123456789abcdef.kernel"
 
 # compiles three kernels, one of them parallel, in so many processes, and calls one

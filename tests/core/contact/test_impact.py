@@ -16,8 +16,7 @@ from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.settings import Domain, Side
-
-from .scenes import box, material, scene
+from tests.core.scenes import box, material, scene
 
 G = 9.81
 FLOOR = Collider("floor", SHAPES["plane"]())

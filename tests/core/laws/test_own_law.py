@@ -23,8 +23,7 @@ from mpm_addon.core.laws.finish import GRAINS, PLAIN, Finish, color_of_name
 from mpm_addon.core.parameters import parameter
 from mpm_addon.core.scene.description import Emitter, Material
 from mpm_addon.core.stepping.simulation import simulate
-
-from .scenes import LATTICE, box, material, scene
+from tests.core.scenes import LATTICE, box, material, scene
 
 
 class SpringConstants(NamedTuple):
@@ -230,7 +229,7 @@ def test_kernels_of_custom_laws_are_not_stored_on_disk() -> None:
     assert any(b"CorotatedConstants" in body for body in bodies)
     assert not any(b"SpringConstants" in body for body in bodies)
     code = "from mpm_addon.core import evaluate_law; import numpy; print(evaluate_law('corotated', numpy.eye(3))[0])"
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=dict(os.environ), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "0.0"

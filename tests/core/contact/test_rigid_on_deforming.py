@@ -9,9 +9,9 @@ from mpm_addon.core.geometry.shapes import SHAPES, Mesh
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.stepping.simulation import Simulation
+from tests.core.contact.test_deforming_obstacles import bulging, grid_plate
+from tests.core.contact.test_rigid_bodies import enabled, jelly
 from tests.core.scenes import digests_by_threads, material, scene
-from tests.core.test_deforming_obstacles import bulging, grid_plate
-from tests.core.test_rigid_bodies import enabled, jelly
 
 H = 0.05
 RADIUS = 0.12
@@ -168,5 +168,5 @@ def test_a_resumed_simulation_gives_the_same_bytes(dimension: int) -> None:
 
 @pytest.mark.slow
 def test_the_same_bytes_on_any_number_of_threads() -> None:
-    made = "from tests.core.test_rigid_on_deforming import meeting\nscenes = [meeting(6), meeting(6, dimension=2)]"
+    made = "from tests.core.contact.test_rigid_on_deforming import meeting\nscenes = [meeting(6), meeting(6, dimension=2)]"
     assert len(digests_by_threads(made)) == 1

@@ -197,7 +197,7 @@ from mpm_addon.core.contact import footing, slabs
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider
 from tests.core.scenes import material, scene
-from tests.core.test_deforming_obstacles import bulging, grid_plate, jelly
+from tests.core.contact.test_deforming_obstacles import bulging, grid_plate, jelly
 footing.PARALLEL_FEET = footing.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
 plate = grid_plate(0.5, 0.15)
 colliders = (Collider("plate", plate, motion=bulging(plate, 0.25, 5), friction=0.3),)

@@ -104,7 +104,7 @@ def test_a_rollback_restores_rigid_bodies(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.slow
 def test_bodies_give_the_same_bytes_on_any_number_of_threads() -> None:
-    made = "from tests.core.test_rigid_bodies import rolling\nscenes = [rolling(6), rolling(4, dimension=2)]"
+    made = "from tests.core.contact.test_rigid_bodies import rolling\nscenes = [rolling(6), rolling(4, dimension=2)]"
     assert len(digests_by_threads(made)) == 1
 
 

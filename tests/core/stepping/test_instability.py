@@ -17,8 +17,7 @@ from mpm_addon.core.stepping.simulation import Simulation, simulate
 from mpm_addon.core.stepping.stepper import Stepper
 from mpm_addon.core.stepping.time_step import StepControl
 from mpm_addon.core.transfer.rows import DEFORMATION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT
-
-from .scenes import box, digests_by_threads, four_materials, material, scene
+from tests.core.scenes import box, digests_by_threads, four_materials, material, scene
 
 FLAT = {"sampling": "lattice", "particles_per_cell": 4}
 # the step is chosen so many times as long as it may be: the wrong limit that a roll-back has to make up for
@@ -191,7 +190,7 @@ def test_steps_grow_again_after_a_rollback(monkeypatch: pytest.MonkeyPatch) -> N
 
 SABOTAGED = f"""
 from mpm_addon.core.stepping.time_step import StepControl
-from tests.core.test_instability import hardening
+from tests.core.stepping.test_instability import hardening
 limit, shorten, failed = StepControl.limit, StepControl.shorten, []
 StepControl.limit = lambda control, obstacle_speed: {TOO_LONG} * limit(control, obstacle_speed)
 StepControl.shorten = lambda control, dt: failed.append(dt) or shorten(control, dt)

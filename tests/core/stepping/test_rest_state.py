@@ -174,7 +174,7 @@ def test_a_body_bounces_in_a_scene_with_water_elsewhere_too() -> None:
 
 
 def test_threads_do_not_change_a_byte() -> None:
-    made = "from tests.core.test_rest_state import falling\nscenes = [falling()]"
+    made = "from tests.core.stepping.test_rest_state import falling\nscenes = [falling()]"
     assert len(digests_by_threads(made)) == 1
 
 

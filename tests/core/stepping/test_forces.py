@@ -174,7 +174,7 @@ def test_noise_has_the_distribution_of_blenders() -> None:
 
 
 MANY = """
-from tests.core.test_forces import many_forces
+from tests.core.stepping.test_forces import many_forces
 scenes = [many_forces()]
 """
 

@@ -11,9 +11,8 @@ from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.stepping import simulation as simulation_module
 from mpm_addon.core.stepping.simulation import simulate
-
-from .scenes import LATTICE, box, material, scene
-from .test_extension_points import a_field_for_each_instance
+from tests.core.scenes import LATTICE, box, material, scene
+from tests.core.stepping.test_extension_points import a_field_for_each_instance
 
 NAMES = ("jelly", "dust")
 

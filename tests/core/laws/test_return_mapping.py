@@ -15,8 +15,7 @@ from mpm_addon.core.laws.dispatch import LEAST_PRODUCT, LEAST_REGULAR_RATIO
 from mpm_addon.core.laws.hencky import HenckyLaw, flowed
 from mpm_addon.core.transfer.advance import advance_material
 from mpm_addon.core.transfer.rows import DEFORMATION, ROW_COUNT, STATE, STRESS, VELOCITY_GRADIENT
-
-from .test_laws import FORMS, advanced_by_the_solver, as_matrices
+from tests.core.laws.test_laws import FORMS, advanced_by_the_solver, as_matrices
 
 SOLIDS = {label: form for label, form in FORMS.items() if not issubclass(LAWS[form[0]], FluidLaw)}
 FLOWING = [label for label, (name, _) in SOLIDS.items() if LAWS[name].state_names or issubclass(LAWS[name], HenckyLaw)]

@@ -214,4 +214,4 @@ def test_a_resumed_simulation_has_the_same_bytes() -> None:
 
 
 def test_the_number_of_threads_does_not_change_the_bytes() -> None:
-    assert len(digests_by_threads("from tests.core.test_randomness import falling\nscenes = [falling()]")) == 1
+    assert len(digests_by_threads("from tests.core.scene.test_randomness import falling\nscenes = [falling()]")) == 1
