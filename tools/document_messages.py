@@ -7,7 +7,7 @@ from pathlib import Path
 
 from environments import ROOT
 
-from mpm_addon.core.messages import COMMAND_LINE, COMMANDS
+from mpm_addon.core.messages import COMMAND_LINE, COMMANDS, Message, Wording
 
 PAGE = ROOT / "docs" / "manual" / "messages.md"
 PACKAGE = ROOT / "mpm_addon"
@@ -18,6 +18,9 @@ ERRORS = (*RAISED, "Message")
 # Number of arguments before the problem.
 BEFORE = {"Stopped": 1}
 ACTIONS = {f"Action.{action.name}": words for action, words in COMMANDS.items()}
+
+# Leaves marked names as they are.
+MARKED = Wording(COMMANDS, lambda name: f"`{name}`")
 
 INTRODUCTION = """\
 # All messages
@@ -84,8 +87,8 @@ def _told(call: ast.Call, constants: Mapping[str, str]) -> str:
     helps = ", then ".join(
         ACTIONS.get(ast.unparse(each)) or template(each, constants) or constants.get(_name(each), VALUE) for each in remedies
     )
-    about = "" if subject is None else f"{template(subject, constants) or VALUE}: "
-    return f"{about}{text}; {helps}." if helps else f"{about}{text}"
+    about = "" if subject is None else template(subject, constants) or VALUE
+    return Message(text, (helps,) if helps else (), about).text(MARKED)
 
 
 def template(node: ast.expr, constants: Mapping[str, str]) -> str | None:

@@ -13,6 +13,8 @@ LONGEST = 1000
 
 # A marked name, or a quoted text, which stays as it is.
 _MARKED = re.compile(r'"[^"]*"|`(\w+)`')
+# The beginning of a problem that is about the subject.
+_SUBJECT = "it "
 
 
 class Action(Enum):
@@ -67,6 +69,7 @@ class Message(NamedTuple):
 
     Attributes:
         problem: what is wrong: the value and the limit. A clause without a full stop, with names of parameters in backticks.
+            A first word "it" stands for the subject.
         remedies: what to do, in order.
         subject: what it is about, such as 'Emitter "Cube"'; "" if the problem says it.
     """
@@ -90,6 +93,8 @@ class Message(NamedTuple):
     def text(self, wording: Wording = COMMAND_LINE) -> str:
         """Everything in one line."""
         sentence = self.sentence(wording)
+        if self.subject and self.problem.startswith(_SUBJECT):
+            return f"{self.subject} {sentence.removeprefix(_SUBJECT)}"
         return f"{self.subject}: {sentence}" if self.subject else sentence
 
     def within(self, subject: str) -> "Message":

@@ -229,7 +229,7 @@ def test_a_table_of_the_artist_becomes_the_collider(bpy: Any) -> None:
     table.location = (0.2, 0.0, -2.0)
     select(bpy, cube)
     _, told = quick.quick_emitters(bpy.context, "jelly", 1000)
-    assert told == ['Object "Table": it is a collider now, because particles fall on it']
+    assert told == ['Object "Table" is a collider now, because particles fall on it']
     assert (table.mpm.type, table.hide_render) == ("collider", False)
     assert "Floor" not in bpy.context.scene.objects
 
@@ -258,7 +258,7 @@ def test_cells_stay_where_something_emits_and_a_thin_object_is_reported(bpy: Any
     thin = add_mesh(bpy, "Thin", np.array(_corners()) * (1.0, 1.0, 0.05))
     select(bpy, thin)
     refused, _ = quick.quick_emitters(bpy.context, "jelly", 1000)
-    assert refused == ['Object "Thin": it is only 0.5 cells thick; use a cell size of at most 0.025, or make it thicker.']
+    assert refused == ['Object "Thin" is only 0.5 cells thick; use a cell size of at most 0.025, or make it thicker.']
     assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.1)
 
 

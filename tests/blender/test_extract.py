@@ -304,7 +304,7 @@ def test_a_flat_domain_is_named_with_its_axes(bpy: Any) -> None:
     domain = bpy.context.scene.mpm.domain
     domain.kind = "box"
     domain.object = add_mesh(bpy, "Tray", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2, 3)])
-    expected = 'Domain "Tray": it has no extent along Z; use an object that has one along every axis, such as a cube.'
+    expected = 'Domain "Tray" has no extent along Z; use an object that has one along every axis, such as a cube.'
     with pytest.raises(SceneError) as caught:
         extracted(bpy)
     assert str(caught.value) == expected

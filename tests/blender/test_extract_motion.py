@@ -296,7 +296,7 @@ def test_an_emitter_that_is_not_rendered_emits(bpy: Any) -> None:
 def test_an_emitter_that_is_never_there_is_refused(bpy: Any) -> None:
     bpy.context.scene.frame_end = 4
     keyed(add_emitter(bpy), "hide_viewport", {1: True, 4: True})
-    with pytest.raises(SceneError, match=r'^Emitter "Cube": it is disabled in viewports at every frame'):
+    with pytest.raises(SceneError, match=r'^Emitter "Cube" is disabled in viewports at every frame'):
         extract_scene(bpy.context)
 
 
@@ -331,9 +331,7 @@ def test_dynamic_colliders_stay_where_they_start(bpy: Any) -> None:
     assert (collider.dynamic, collider.velocity, collider.motion) == (True, (0.0, 0.0, 2.0), None)
     assert collider.shape.bounds().mean(axis=0).tolist() == [1.0, 0.0, 0.0]
     keyed(item, "location", {1: (0.0, 0.0, 0.0), 3: (1.0, 0.0, 0.0)})
-    with pytest.raises(
-        SceneError, match=r'^Collider "Ball": it is dynamic, so the simulation moves it, but it is animated too; remove that'
-    ):
+    with pytest.raises(SceneError, match=r'^Collider "Ball" is dynamic, so the simulation moves it, but it is animated too; remove that'):
         extract_scene(bpy.context)
 
 

@@ -163,7 +163,7 @@ def test_a_linked_object_is_left_alone(bpy: Any, tmp_path: Path) -> None:
         wanted.objects = ["Ball"]
     bpy.context.scene.collection.objects.link(wanted.objects[0])
     (complaint,) = keyframes.write_keys(bpy.context.scene, poses("Ball"), "//cache_mpm")
-    assert complaint == 'Object "Ball": it is linked, so its motion was not written as keyframes; make a library override.'
+    assert complaint == 'Object "Ball" is linked, so its motion was not written as keyframes; make a library override.'
 
 
 def test_freeing_a_bake_removes_its_keys_and_no_others(bpy: Any, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_warning_names_what_it_is_about(bpy: Any, stand_in: Any) -> None:
     modal = Modal(bpy)
     modal.invoke()
     modal.until(lambda: running().message)
-    assert running().message == 'Emitter "Cube": it is 1.9 cells thin'
+    assert running().message == 'Emitter "Cube" is 1.9 cells thin'
 
 
 def test_after_the_last_frame_it_begins_anew(bpy: Any, stand_in: Any) -> None:

@@ -124,7 +124,7 @@ def test_a_mesh_that_is_copied_again_keeps_its_materials(bpy: Any, tmp_path: Pat
 def test_an_emitter_that_is_disabled_is_named_until_its_mesh_was_copied(bpy: Any, tmp_path: Path) -> None:
     emitter, item = baked(bpy, tmp_path / "cache")
     emitter.hide_viewport = True
-    assert 'Emitter "Jelly, red": it is disabled in viewports, so its mesh cannot be copied' in error_of(bpy.ops.mpm.skin_make)
+    assert 'Emitter "Jelly, red" is disabled in viewports, so its mesh cannot be copied' in error_of(bpy.ops.mpm.skin_make)
     assert item.mpm.display.parts[0].skin is None
     emitter.hide_viewport = False
     assert bpy.ops.mpm.skin_make() == {"FINISHED"}
@@ -137,7 +137,7 @@ def test_an_emitter_that_is_disabled_is_named_until_its_mesh_was_copied(bpy: Any
 def test_an_emitter_that_is_gone_is_named_until_its_mesh_was_copied(bpy: Any, tmp_path: Path) -> None:
     emitter, _item = baked(bpy, tmp_path / "cache")
     emitter.name = "Other"
-    assert 'Emitter "Jelly, red": it is not in the scene, so there is no mesh to show; give it its former name' in error_of(
+    assert 'Emitter "Jelly, red" is not in the scene, so there is no mesh to show; give it its former name' in error_of(
         bpy.ops.mpm.skin_make
     )
     emitter.name = "Jelly, red"
@@ -170,7 +170,7 @@ def test_an_emitter_without_a_mesh_of_its_own_is_named(bpy: Any, tmp_path: Path,
     else:
         emitter.data.clear_geometry()
     before = len(bpy.data.meshes)
-    assert 'Emitter "Jelly, red": it consists of instances and has no mesh; realize its instances' in error_of(bpy.ops.mpm.skin_make)
+    assert 'Emitter "Jelly, red" consists of instances and has no mesh; realize its instances' in error_of(bpy.ops.mpm.skin_make)
     assert (item.mpm.display.parts[0].skin, len(bpy.data.meshes)) == (None, before)
 
 
@@ -283,7 +283,7 @@ def test_a_mesh_that_cannot_be_copied_gives_a_surface_without_a_complaint(bpy: A
     assert [looks.mode_of(part, is_render=side) for side in (True, False)] == ["surface", "points"]
     # where it is asked for, the reason is told
     part.render = "mesh"
-    assert "it is disabled in viewports" in error_of(bpy.ops.mpm.skin_make)
+    assert "is disabled in viewports" in error_of(bpy.ops.mpm.skin_make)
 
 
 @blender

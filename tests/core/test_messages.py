@@ -54,6 +54,14 @@ def test_an_error_keeps_its_message_and_says_it_on_one_line() -> None:
     assert isinstance(again, UnstableError) and str(again).startswith('Variant "wet": /cache: is damaged')
 
 
+def test_a_subject_takes_the_place_of_it() -> None:
+    message = Message("it is disabled", ("enable it",), 'Emitter "Cube"')
+    assert message.text() == 'Emitter "Cube" is disabled; enable it.'
+    assert message.within('Variant "wet"').text() == 'Variant "wet": Emitter "Cube" is disabled; enable it.'
+    assert message._replace(subject="").text() == "it is disabled; enable it."
+    assert Message("items are missing", (), "Scene").text() == "Scene: items are missing"
+
+
 def test_a_message_without_a_remedy_is_its_problem() -> None:
     assert str(MpmError("cancelled.")) == "cancelled."
     assert not NOTHING and Message("x")

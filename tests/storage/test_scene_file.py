@@ -202,7 +202,7 @@ def test_a_motion_comes_from_its_file(folder: Path) -> None:
         ('{ kind = "sphere", radius = 0.2 }', '"sphere"', "Emitter \"Ball\": shape 'sphere' is not a table"),
         ("[[colliders]]", "[colliders]", "colliders: is not a list of tables; begin each with [[colliders]]."),
         ('material = "snow"', "", 'Emitter "Ball": material None is not allowed'),
-        ('law = "water"', 'law = "water"\npreset = "water"', 'Material "water": it needs either a law'),
+        ('law = "water"', 'law = "water"\npreset = "water"', 'Material "water" needs either a law'),
         ('{ kind = "sphere", radius = 0.2 }', '{ kind = "plane" }', "has no inside to fill"),
         ("schema = 1", "schema = 1 =", "is not valid TOML"),
     ],

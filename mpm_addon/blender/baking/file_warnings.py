@@ -17,8 +17,8 @@ _EARTH, _TOLERANCE = 9.81, 0.1
 def file_warnings(scene: BlenderScene, cache: str) -> Iterator[SceneWarning]:
     """The warnings about a scene of the open file; `cache` is its cache folder."""
     if not bpy.data.filepath:
-        problem = f"it is not saved, so frames go to a temporary folder ({cache})"
-        yield SceneWarning(Topic.UNSAVED_FILE, Message(problem, ("save it before the bake",), "File"))
+        message = Message(f"The file is not saved, so frames go to a temporary folder ({cache})", ("save it before the bake",))
+        yield SceneWarning(Topic.UNSAVED_FILE, message)
     yield from _scaled_gravity(scene)
     yield from _viewport_shapes(scene)
 

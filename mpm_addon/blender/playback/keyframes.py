@@ -109,7 +109,7 @@ def _baked_action(item: BlenderObject) -> Any:
 
 def _refusal(item: BlenderObject) -> str:
     if item.library is not None:
-        return f'Object "{item.name}": it is linked, so its motion was not written as keyframes; make a library override.'
+        return f'Object "{item.name}" is linked, so its motion was not written as keyframes; make a library override.'
     if item.animation_data is not None and item.animation_data.action is not None and not has_baked_keys(item):
         return (
             f'Object "{item.name}": its action "{item.animation_data.action.name}" was kept, so the motion of the bake was not '

@@ -47,7 +47,7 @@ def test_a_thin_emitter_is_named_and_costs_no_more_particles() -> None:
     found = preview_of(falling((2.0, 2.0, 0.08)), 4_000)
     assert found.particles <= 4_000
     (warning,) = found.warnings
-    assert str(warning).startswith('Emitter "block": it is ')
+    assert str(warning).startswith('Emitter "block" is ')
     assert "cells thick in the preview and moves more stiffly than in the bake" in warning.message.sentence()
 
 

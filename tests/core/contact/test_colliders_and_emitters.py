@@ -102,7 +102,7 @@ def test_a_body_with_nothing_outside_is_refused() -> None:
     with pytest.raises(SceneError) as caught:
         first_frame(body, Collider("rock", Sphere(radius=0.3)))
     assert str(caught.value) == (
-        'Emitter "seed": it lies entirely inside Collider "rock"; move one of them, or make the collider sticky to clamp the body in it.'
+        'Emitter "seed" lies entirely inside Collider "rock"; move one of them, or make the collider sticky to clamp the body in it.'
     )
 
 

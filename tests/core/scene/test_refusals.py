@@ -92,7 +92,7 @@ def test_matter_behind_a_wall_is_refused(surface: str, is_refused: bool) -> None
     domain = Domain(kind="box", min=(-1.0, -1.0, 0.0), max=(1.0, 1.0, 1.0), sides={"z_min": Side(surface=surface)})
     emitter = Emitter("deep", box((0.0, 0.0, -0.3), 0.2), "water", **LATTICE)
     if is_refused:
-        expected = 'Emitter "deep": it extends 0.388 m beyond side z_min of the domain at 0 m; move it inside or enlarge the domain.'
+        expected = 'Emitter "deep" extends 0.388 m beyond side z_min of the domain at 0 m; move it inside or enlarge the domain.'
         assert refusal(emitter, domain=domain) == expected
     else:
         *_, last = simulate(scene(emitter, materials=WATER, domain=domain))
@@ -123,7 +123,7 @@ def test_a_fast_collider_shortens_the_steps_before_it_arrives() -> None:
 
 
 def test_points_of_a_law_must_be_finite_and_fit() -> None:
-    with pytest.raises(SceneError, match="F: it has values that are not finite"):
+    with pytest.raises(SceneError, match="F has values that are not finite"):
         evaluate_law("corotated", np.full((3, 3), np.nan))
     with pytest.raises(SceneError, match=r'state "hardening" has shape \(2,\); use one value for each F, shape \(5,\)'):
         evaluate_law("sand", np.tile(np.eye(3), (5, 1, 1)), state={"hardening": [0.0, 1.0]})

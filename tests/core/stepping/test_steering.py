@@ -157,5 +157,5 @@ def test_animated_objects_cannot_be_steered() -> None:
     described = floating_cube()
     motion = Motion(np.array([1.0]), matrices=np.eye(4)[None])
     known = Collider("ball", described.colliders[0].shape, motion=motion)
-    with pytest.raises(SceneError, match="it is animated, so it cannot be steered"):
+    with pytest.raises(SceneError, match="is animated, so it cannot be steered"):
         Steering(Scene(**{**vars(described), "colliders": (known,)})).steer("ball", center=(0.0, 0.0, 0.0))
