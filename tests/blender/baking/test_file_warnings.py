@@ -1,0 +1,59 @@
+"""Warnings of the pre-flight that only the open file can give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender.baking.file_warnings import file_warnings
+from mpm_addon.blender.host.wording import in_blender
+from mpm_addon.core.messages import message_of
+from tests.blender.scenes import add_collider, add_emitter
+
+
+def found(bpy: Any) -> dict[str, str]:
+    """Topic -> text of the warnings about the scene, apart from the one about the unsaved file."""
+    warnings = (each.fields() for each in file_warnings(bpy.context.scene, "somewhere"))
+    return {each["topic"]: in_blender(message_of(each)) for each in warnings if each["topic"] != "unsaved_file"}
+
+
+@pytest.mark.parametrize(("scale", "gravity", "factor"), [(0.01, -9.81, "100"), (0.001, -9.81, "1000"), (1000.0, -9.81, "0.001")])
+def test_gravity_in_meters_in_a_scene_of_other_units_is_told(bpy: Any, scale: float, gravity: float, factor: str) -> None:
+    scene = bpy.context.scene
+    add_emitter(bpy)
+    scene.unit_settings.scale_length, scene.gravity = scale, (0.0, 0.0, gravity)
+    text = found(bpy)["scaled_gravity"]
+    assert text.startswith(f'Scene "{scene.name}": a Blender unit is {scale:g} m')
+    assert f"multiply the scene's gravity by {factor} " in text
+    assert ("slow motion" in text) == (scale < 1.0)
+
+
+@pytest.mark.parametrize(("scale", "gravity"), [(1.0, -9.81), (0.01, -981.0), (0.01, 0.0), (0.01, -162.0), (1.0, -0.0981)])
+def test_gravity_that_was_meant_is_not(bpy: Any, scale: float, gravity: float) -> None:
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length, scene.gravity = scale, (0.0, 0.0, gravity)
+    assert found(bpy) == {}
+
+
+def test_gravity_of_the_solver_or_none_is_not(bpy: Any) -> None:
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = 0.01
+    assert "scaled_gravity" in found(bpy)
+    scene.mpm.solver.use_scene_gravity = False
+    assert found(bpy) == {}
+    scene.mpm.solver.use_scene_gravity, scene.use_gravity = True, False
+    assert found(bpy) == {}
+
+
+@pytest.mark.blender
+def test_a_collider_with_another_shape_in_renders_is_told_if_the_viewport_is_baked(bpy: Any) -> None:
+    scene = bpy.context.scene
+    cup, same = add_collider(bpy, "Cup"), add_collider(bpy, "Table")
+    add_emitter(bpy, "Ball").modifiers.new("Subdivision", "SUBSURF")
+    cup.modifiers.new("Subdivision", "SUBSURF")
+    same.modifiers.new("Subdivision", "SUBSURF").levels = 2
+    assert found(bpy) == {}
+    scene.mpm.use_render_modifiers = False
+    assert list(found(bpy)) == ["viewport_shape"]
+    assert found(bpy)["viewport_shape"].startswith('Collider "Cup": its shape in renders differs')

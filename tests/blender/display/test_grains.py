@@ -1,0 +1,103 @@
+"""The grains that each particle is rendered as: their places, sizes and motion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.blender import display
+from mpm_addon.blender.display import grains
+from mpm_addon.blender.display.points import SPHERE_RADIUS
+from tests.blender.displayed import EDGE, SAND, block, use
+
+pytestmark = pytest.mark.blender
+
+SIDE, COUNT = 6, 12
+
+
+@pytest.fixture
+def sand(bpy: Any) -> Any:
+    """A block of particles with several grains each, also in the viewport."""
+    item = block(bpy, SIDE)
+    display.dress(item, [SAND])
+    use(item, "grains")
+    shown, _ = sorted(nodes(item), key=lambda node: node.inputs[grains.COUNT].is_linked)
+    shown.inputs[grains.COUNT].default_value = COUNT
+    return item
+
+
+def nodes(item: Any) -> list[Any]:
+    """The nodes that make grains, one for each side."""
+    group: Any = display.modifier_of(item)
+    found = [node for node in group.node_group.nodes if getattr(node, "node_tree", None) is not None and node.node_tree.name == grains.NAME]
+    assert len(found) == 2
+    return found
+
+
+def matrices(bpy: Any) -> Any:
+    """The transforms of all grains, shape (n, 4, 4), in the order of their particles."""
+    instances = bpy.context.evaluated_depsgraph_get().object_instances
+    return np.array([np.array(each.matrix_world) for each in instances if each.is_instance])
+
+
+def sizes(bpy: Any) -> Any:
+    return np.cbrt(np.linalg.det(matrices(bpy)[:, :3, :3]))
+
+
+def particles_of(item: Any) -> Any:
+    return np.array([vertex.co for vertex in item.data.vertices])
+
+
+def test_the_viewport_shows_one_grain_and_renders_as_many_as_chosen(bpy: Any) -> None:
+    item = block(bpy, SIDE)
+    display.dress(item, [SAND])
+    use(item, "grains")
+    assert len(matrices(bpy)) == SIDE**3
+    np.testing.assert_allclose(matrices(bpy)[:, :3, 3], particles_of(item), atol=1e-6)
+    shown, rendered = sorted(nodes(item), key=lambda node: node.inputs[grains.COUNT].is_linked)
+    assert (shown.inputs[grains.COUNT].is_linked, shown.inputs[grains.COUNT].default_value) == (False, 1)
+    assert rendered.inputs[grains.COUNT].links[0].from_socket.name == grains.COUNT
+
+
+def test_grains_lie_around_their_particle_and_overlap_those_of_its_neighbors(bpy: Any, sand: Any) -> None:
+    places = matrices(bpy)[:, :3, 3]
+    assert len(places) == COUNT * SIDE**3
+    assert len(np.unique(places.round(7), axis=0)) == len(places)
+    offsets = (places - np.repeat(particles_of(sand), COUNT, axis=0)) / EDGE
+    reach = 1.4 * (1.0 - COUNT ** (-1.0 / 3.0))
+    assert np.abs(offsets).max() < reach
+    # a triangular distribution, with about the spread of grains that would fill the particle's cube
+    np.testing.assert_allclose(offsets.std(axis=0), reach / np.sqrt(6.0), rtol=0.05)
+    np.testing.assert_allclose(offsets.std(axis=0), 1.0 / np.sqrt(12.0), rtol=0.2)
+    np.testing.assert_allclose(offsets.mean(axis=0), 0.0, atol=0.02)
+
+
+@pytest.mark.parametrize("variation", [0.0, 0.35, 1.0])
+def test_sizes_follow_a_power_law_and_keep_the_volume(bpy: Any, sand: Any, variation: float) -> None:
+    display.set_input(display.modifier_of(sand), display.VARIATION, variation)
+    found = sizes(bpy)
+    assert (found**3).sum() == pytest.approx(SIDE**3 * (SPHERE_RADIUS * EDGE) ** 3, rel=0.08)
+    largest = 1.0 + 6.0 * variation
+    assert found.max() / found.min() == pytest.approx(largest, rel=0.05)
+    if variation:
+        # the share of grains above the middle size, from the density r^-3.5
+        middle = np.sqrt(found.min() * found.max())
+        expected = (largest**-1.25 - largest**-2.5) / (1.0 - largest**-2.5)
+        assert (found > middle).mean() == pytest.approx(expected, rel=0.15)
+
+
+def test_grains_rotate_and_stretch_around_their_particle(bpy: Any, sand: Any) -> None:
+    before = matrices(bpy)
+    count = len(sand.data.vertices)
+    half_turn, stretch = np.array([0.0, 0.0, 0.0, 1.0], np.float32), np.array([2.0, 1.0, 0.5], np.float32)
+    for name, kind, values in (("rotation", "QUATERNION", half_turn), ("stretch", "FLOAT_VECTOR", stretch)):
+        attribute = sand.data.attributes.get(name) or sand.data.attributes.new(name, kind, "POINT")
+        attribute.data.foreach_set("value" if kind == "QUATERNION" else "vector", np.tile(values, (count, 1)).ravel())
+    sand.data.update_tag()
+    after = matrices(bpy)
+    centers = np.repeat(particles_of(sand), COUNT, axis=0)
+    deformed = np.diag([-2.0, -1.0, 0.5])
+    np.testing.assert_allclose(after[:, :3, 3] - centers, (before[:, :3, 3] - centers) @ deformed.T, atol=1e-6)
+    np.testing.assert_allclose(after[:, :3, :3], deformed @ before[:, :3, :3], atol=1e-6)

@@ -1,0 +1,123 @@
+"""Objects are added to and removed from the simulation, by the button in the Physics tab and by the list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mpm_addon.blender.interface.operators import role_operators
+from mpm_addon.blender.interface.panels import object_panels
+from mpm_addon.blender.settings import roles
+from tests.blender.scenes import add_collider, add_emitter, add_mesh
+from tests.fakes.layout import draw_appended
+
+
+def add_lamp(bpy: Any) -> Any:
+    item = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    bpy.context.scene.collection.objects.link(item)
+    bpy.context.view_layer.objects.active = item
+    return item
+
+
+def button(bpy: Any) -> Any:
+    return draw_appended(bpy, "PHYSICS_PT_add", role_operators.draw_button)
+
+
+def test_the_button_adds_and_removes_the_role(bpy: Any) -> None:
+    item = add_mesh(bpy, "Cube")
+    assert [call.arguments["operator"] for call in button(bpy).find("operator")] == ["mpm.object_add"]
+    bpy.ops.mpm.object_add()
+    assert item.mpm.type == "emitter"
+    assert [call.arguments["operator"] for call in button(bpy).find("operator")] == ["mpm.object_remove"]
+    assert len(button(bpy).find("prop", "enabled")) == 1
+    bpy.ops.mpm.object_remove()
+    assert item.mpm.type == "none"
+
+
+def test_an_object_that_cannot_be_simulated_has_no_button_and_a_reason(bpy: Any, draw: Any) -> None:
+    add_lamp(bpy)
+    assert button(bpy).calls == []
+    text = " ".join(draw(object_panels.MPM_PT_object).texts())
+    assert text.startswith("Light objects cannot be simulated; use a mesh")
+    assert not bpy.ops.mpm.object_add.poll()
+
+
+def test_without_an_object_there_is_nothing_to_add(bpy: Any) -> None:
+    assert not bpy.ops.mpm.object_add.poll()
+    assert not bpy.ops.mpm.object_remove.poll()
+    assert not bpy.ops.mpm.objects_add.poll()
+    assert button(bpy).calls == []
+
+
+def test_all_selected_objects_get_the_role(bpy: Any) -> None:
+    items = [add_mesh(bpy, "A"), add_mesh(bpy, "B"), add_lamp(bpy)]
+    for item in items:
+        item.select_set(True)
+    unselected = add_mesh(bpy, "C")
+    bpy.ops.mpm.objects_add(type="collider")
+    assert [item.mpm.type for item in (*items, unselected)] == ["collider", "collider", "none", "none"]
+
+
+def test_without_a_selection_the_active_object_gets_the_role(bpy: Any) -> None:
+    item = add_mesh(bpy, "A")
+    item.select_set(False)
+    bpy.ops.mpm.objects_add(type="outflow")
+    assert item.mpm.type == "outflow"
+
+
+def test_an_object_with_particles_gets_no_role(bpy: Any) -> None:
+    item = add_mesh(bpy, "Particles")
+    item.mpm.cache = "//cache_mpm"
+    assert "shows the particles of a bake" in roles.refusal(item)
+    assert not bpy.ops.mpm.object_add.poll()
+
+
+def test_a_role_that_cannot_work_is_reported(bpy: Any, draw: Any) -> None:
+    empty = bpy.data.objects.new("Empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    bpy.context.view_layer.objects.active = empty
+    assert roles.complaint(empty) == ""
+    empty.mpm.type = "collider"
+    assert "let it instance a collection" in " ".join(draw(object_panels.MPM_PT_object).texts())
+    assert roles.complaint(add_emitter(bpy)) == roles.complaint(add_collider(bpy)) == ""
+
+
+@pytest.mark.blender
+def test_the_button_is_gone_after_unregistering(bpy: Any) -> None:
+    import mpm_addon
+
+    mpm_addon.unregister()
+    try:
+        assert role_operators.draw_button not in bpy.types.PHYSICS_PT_add.draw._draw_funcs
+    finally:
+        mpm_addon.register()
+
+
+@pytest.mark.blender
+def test_linked_objects_say_how_they_can_be_changed_and_overrides_can(bpy: Any, draw: Any, tmp_path: Any) -> None:
+    add_emitter(bpy, "Prop")
+    library = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_, into):
+        into.objects = ["Prop"]
+    linked = into.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    bpy.context.view_layer.objects.active = linked
+    assert roles.refusal(linked).startswith("Linked from library.blend")
+    assert not bpy.ops.mpm.object_add.poll() and not bpy.ops.mpm.object_remove.poll()
+    assert "make a library override" in " ".join(draw(object_panels.MPM_PT_object).texts())
+
+    override = linked.override_create(remap_local_usages=True)
+    override.name = "Mine"
+    bpy.context.view_layer.objects.active = override
+    assert roles.refusal(override) == ""
+    bpy.ops.mpm.objects_add(type="collider")
+    override.mpm.collider.friction = 0.25
+    override.override_library.operations_update()
+    mine = str(tmp_path / "mine.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=mine)
+    bpy.ops.wm.open_mainfile(filepath=mine)
+    again = next(item for item in bpy.data.objects if item.override_library is not None)
+    assert (again.mpm.type, again.mpm.collider.friction) == ("collider", 0.25)
