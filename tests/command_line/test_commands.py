@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.storage import open_cache, read_scene
-
-from .commands import command, run, run_here
+from tests.command_line.commands import command, run, run_here
 
 TAKE = Path("takes/0001")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .commands import run, run_here
+from tests.command_line.commands import run, run_here
 
 SCENE = """
 schema = 1
