@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.errors import MpmError
-from ..core.messages import SceneWarning, one_line
+from ..core.messages import SceneWarning, message_of, one_line
 from ..storage import events
 from ..storage.events import Event, OnEvent
 
@@ -109,11 +109,11 @@ def text_of(event: Event) -> str:
 
 def warning_text(warning: SceneWarning) -> str:
     """A warning as a line of text."""
-    return f"warning: {warning.message.subject}: {warning.message.sentence()}"
+    return f"warning: {warning}"
 
 
 def _share(done: int, total: int) -> str:
-    return f"{100 * done // max(total, 1):3d} % ({done}/{total})"
+    return f"{100 * done // max(total, 1):3d}% ({done}/{total})"
 
 
 def _pace(per_frame: float | None, eta: float | None) -> str:
@@ -147,7 +147,7 @@ def print_scene(description: dict[str, Any]) -> None:
         substeps = f"{measured['expected_substeps']} substeps of {measured['time_step']:.3g} s"
         print(f"measured: a bake takes about {countdown(measured['expected_seconds'])} ({substeps}), not counting compilation and writing")
     for warning in description["warnings"]:
-        print(f"warning: {warning['subject']}: {warning['message']}")
+        print(f"warning: {message_of(warning).text()}")
 
 
 def print_table(description: dict[str, Any]) -> None:

@@ -207,6 +207,7 @@ def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None
     assert described["probe"]["expected_substeps"] > 0 and described["probe"]["expected_seconds"] > 0.0
     told = run_here("info", tmp_path / "thin", "--probe").stdout
     assert "\nwarning: Emitter " in told and "\nmeasured: a bake takes about 0:0" in told
+    assert "\": it " not in told
     assert "pool is 40 x 40 x 20 cm\n" in told
     refused = run_here("info", tmp_path / "none", "--probe")
     assert refused.returncode == 1 and refused.stderr.count("\n") == 1
@@ -225,7 +226,7 @@ def test_the_text_output_has_the_same_numbers(whole: Path, scene: Path) -> None:
 
 def test_progress_as_text_ends_at_all_frames(uninterrupted: tuple[Path, str]) -> None:
     lines = uninterrupted[1].splitlines()
-    assert lines[-2].startswith("100 % (5/5) frame 5")
+    assert lines[-2].startswith("100% (5/5) frame 5")
     assert lines[-1].startswith("done: 5 frames")
 
 

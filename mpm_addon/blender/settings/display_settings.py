@@ -125,7 +125,7 @@ DISPLAY_GROUP = property_group(
         "parts": CollectionProperty(type=PART_GROUP, name="Emitters", description="Display of each emitter's particles"),
         "color_by": EnumProperty(
             name="Color by",
-            description="Quantity that the particle colors show",
+            description="Quantity shown by the particle colors",
             items=enum_items({word: (each.label, each.help) for word, each in COLORINGS.items()}),
             default=MATERIALS,
             options=STILL,

@@ -15,7 +15,7 @@ from .following import Following
 
 
 class MPM_OT_preflight(Following, bpy.types.Operator):
-    """Estimate memory, disk space and time of a bake, and check the scene for problems"""
+    """Estimate the particles, memory, disk space and substeps of a bake, and check the scene for problems"""
 
     bl_idname = "mpm.preflight"
     bl_label = "Pre-flight"
