@@ -207,7 +207,7 @@ def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None
     assert described["probe"]["expected_substeps"] > 0 and described["probe"]["expected_seconds"] > 0.0
     told = run_here("info", tmp_path / "thin", "--probe").stdout
     assert "\nwarning: Emitter " in told and "\nmeasured: a bake takes about 0:0" in told
-    assert "\": it " not in told
+    assert '": it ' not in told
     assert "pool is 40 x 40 x 20 cm\n" in told
     refused = run_here("info", tmp_path / "none", "--probe")
     assert refused.returncode == 1 and refused.stderr.count("\n") == 1
