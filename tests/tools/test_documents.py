@@ -75,6 +75,14 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert lost == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_module_that_is_named_exists(page: Path) -> None:
+    folders = ("mpm_addon", "tests", "tools", "benchmarks", "demo")
+    known = {f"/{path.relative_to(ROOT).as_posix()}" for folder in folders for path in (ROOT / folder).rglob("*.py")}
+    named = re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8"))
+    assert [name for name in named if "NAME" not in name and not any(path.endswith(f"/{name}") for path in known)] == []
+
+
 def _anchors(page: Path) -> set[str]:
     """The anchors of a page's titles, as GitHub and MyST make them."""
     titles = re.findall(r"(?m)^#+ (.+)$", page.read_text(encoding="utf-8"))
