@@ -187,7 +187,7 @@ def test_a_check_names_missing_frames_and_damaged_checkpoints(cache: Path) -> No
     gone.unlink()
     state = next((cache / TAKE / "checkpoints").iterdir())
     state.write_bytes(state.read_bytes()[:-1] + b"x")
-    missing, damaged = opened.damaged()
+    missing, damaged = (each.text() for each in opened.damaged())
     assert missing == f"{gone}: is missing; bake again to fill the gap."
     assert damaged.startswith(f"{state}: is damaged; delete this file")
 

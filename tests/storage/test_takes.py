@@ -121,7 +121,7 @@ def test_missing_frames_of_an_earlier_take_are_reported_and_not_counted(cache: P
     told = [event for event in events if event.get("topic") == "gap"]
     assert len(told) == 1 and "2 frames, 2 to 3, belong to an earlier take" in told[0]["message"]
     assert (events[0]["done"], events[-1]["frames"]) == (4, 4)
-    damaged = list(open_cache(cache).damaged())
+    damaged = [each.text() for each in open_cache(cache).damaged()]
     assert len(damaged) == 2 and all("is missing; show take 1, bake " in line and "show take 2 again" in line for line in damaged)
     # and that remedy helps
     show_take(cache, 1)

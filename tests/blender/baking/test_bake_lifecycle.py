@@ -117,7 +117,7 @@ def end_of(cache: Path) -> None:
     ("status", "words"),
     [
         (3, "exited with status 3"),
-        (-9, "was killed (SIGKILL), probably because the system ran out of memory; use a larger grid_spacing or close other programs"),
+        (-9, "was killed (SIGKILL), probably because the system ran out of memory; use a larger `grid_spacing` or close other programs"),
         (-11, "crashed (SIGSEGV)"),
         (-15, "was terminated (SIGTERM)"),
         (-200, "crashed (signal 200)"),

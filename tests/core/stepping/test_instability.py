@@ -259,7 +259,7 @@ def test_explained_speeds_are_no_failure() -> None:
         assert np.abs(last.velocity).max() > 50.0
 
 
-@pytest.mark.parametrize(("changes", "word"), [({"cfl": 1.0}, "cfl than 1, such as 0.4"), ({"time_step": 1e-5}, 'time_step = "auto"')])
+@pytest.mark.parametrize(("changes", "word"), [({"cfl": 1.0}, "cfl than 1, such as 0.4"), ({"time_step": 1e-5}, '`time_step` = "auto"')])
 def test_the_advice_fits_the_case(changes: dict[str, float], word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     failure, *_ = failure_of(Simulation(four_materials(frames=2, **changes)), monkeypatch, DEFORMATION, math.nan)
     assert word in failure.advice
