@@ -28,7 +28,7 @@ from .interface.operators import (
 )
 from .interface.panels import all_panels, graphs
 from .live import live_session
-from .playback import arriving_frames, particle_objects
+from .playback import arriving_frames, orphans, particle_objects
 from .settings import properties, thumbnails
 
 # When a file is opened, its settings are upgraded before anything reads them; then come paths, then particles.
@@ -54,6 +54,7 @@ _PARTS: tuple[ModuleType, ...] = (
     add_menu,
     quick,
     particle_objects,
+    orphans,
     arriving_frames,
     observation,
     timeline,

@@ -28,7 +28,7 @@ def test_the_script_of_the_page_runs(bpy: Any, monkeypatch: pytest.MonkeyPatch) 
         return {"warnings": []}
 
     monkeypatch.setattr(preflight, "check", check)
-    monkeypatch.setattr(session, "bake", lambda _context, **options: bakes.append(options) or [])
+    monkeypatch.setattr(session, "bake", lambda _context, on_news=None, **options: bakes.append(options) or [])
     script = PAGE.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     exec(compile(script, str(PAGE), "exec"), {})
     assert bakes == [{"object_name": "", "cache": "//cache_test", "restart": True, "from_frame": None}]

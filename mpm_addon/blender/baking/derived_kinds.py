@@ -4,7 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+import bpy
+
+from ...core.particles import Moment
 from ...storage import open_cache
+from ...storage.derived import derived_path
 from ...storage.take import SKIN, SURFACE, VOLUME
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
@@ -169,6 +173,21 @@ class _Volume(DerivedKind):
 
 
 DERIVED_KINDS: Mapping[str, DerivedKind] = {kind.name: kind for kind in (_Surface(), _Skin(), _Volume())}
+
+
+def show_cached(scene: BlenderScene, item: BlenderObject) -> None:
+    """Add what shows the derived data that the cache of a particle object contains; skins, if the window shows the scene.
+
+    Raises:
+        MpmError: there is no cache.
+    """
+    folder = paths.shown_folder(item)
+    cache = open_cache(folder)
+    for name, kind in DERIVED_KINDS.items():
+        if any(derived_path(cache, Moment(number), name).exists() for number in cache.frames):
+            kind.add_object(scene, item)
+            if bpy.context.scene == scene:
+                kind.prepare(scene, folder, is_fresh=False)
 
 
 def showing(scene: BlenderScene, folder: Path) -> list[BlenderObject]:

@@ -10,6 +10,7 @@ from ...core.errors import MpmError
 from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback import keyframes, particle_objects
+from ..playback.derived_objects import children_of
 from ..settings import paths
 from ..settings.properties import DEFAULT_CACHE
 from . import unstable
@@ -17,7 +18,7 @@ from . import unstable
 OBJECT_NAME = "MPM Preview"
 # Marks the object that shows a preview. Its cache folder is no mark: saving the file or choosing another cache changes the folder.
 MARK = "mpm_preview"
-# Marks particles of the bake that are hidden while the preview is shown.
+# Marks particles of the bake, and what is shown beside them, that are hidden while the preview is shown.
 HIDDEN = "mpm_hidden_by_preview"
 
 
@@ -64,7 +65,7 @@ def begin(scene: BlenderScene) -> None:
 
 
 def label(scene: BlenderScene) -> BlenderObject | None:
-    """Mark the object that shows the preview, and hide the particles of the bake. Cheap if nothing changes."""
+    """Mark the object that shows the preview, and hide what shows the bake. Cheap if nothing changes."""
     item = shown(scene)
     if item is None:
         return None
@@ -74,9 +75,12 @@ def label(scene: BlenderScene) -> BlenderObject | None:
         item.name = OBJECT_NAME
         item.hide_render = True
     for other in particle_objects.result_objects(scene):
-        if other is not item and other.session_uid != item.session_uid and not other.hide_viewport and other.library is None:
-            other.hide_viewport = True
-            other[HIDDEN] = True
+        if other is item or other.session_uid == item.session_uid or other.library is not None:
+            continue
+        for each in (other, *(child.shown for child in children_of(other))):
+            if not each.hide_viewport and each.library is None:
+                each.hide_viewport = True
+                each[HIDDEN] = True
     return item
 
 
@@ -93,7 +97,7 @@ def remove(scene: BlenderScene) -> bool:
         bpy.data.objects.remove(item)
         if mesh is not None and not mesh.users:
             bpy.data.meshes.remove(mesh)
-    for other in particle_objects.result_objects(scene):
+    for other in scene.objects:
         if other.get(HIDDEN):
             other.hide_viewport = False
             del other[HIDDEN]

@@ -1,7 +1,7 @@
 """The running bake: starts the worker, follows its events and shows its frames. One at a time."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -17,7 +17,7 @@ from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import runtime
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
-from . import derived_processes, health, previews, scene_caches
+from . import derived_processes, health, one_result, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
 from .preparation import Preparation
 from .running import Running, wait_for
@@ -98,6 +98,11 @@ class BakeSession:
             self._remember(error.message)
             self.close()
             raise
+
+    @property
+    def news(self) -> list[str]:
+        """Lines to report that are no warnings."""
+        return self.result.news
 
     @property
     def folder(self) -> Path:
@@ -270,6 +275,8 @@ class BakeSession:
         self.notes += self.result.show_unstable()
         if not isinstance(outcome, ErrorEvent):
             self.notes += self.result.write_keys()
+        if self.result.is_made and self.result.scene is not None and not self._is_preview:
+            self.notes += one_result.overlaps(self.result.scene, self.folder)
 
 
 def require_numba() -> None:
@@ -315,11 +322,18 @@ def leave() -> None:
         left.leave()
 
 
-def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, **order: Unpack[Order]) -> list[str]:
+def bake(
+    context: Context,
+    *,
+    on_event: Callable[[Event], None] | None = None,
+    on_news: Callable[[Sequence[str]], None] | None = None,
+    **order: Unpack[Order],
+) -> list[str]:
     """Bake and wait.
 
     Args:
         on_event: called with every event of the worker.
+        on_news: called with lines to report that are no warnings.
         order: what to bake.
 
     Returns:
@@ -341,4 +355,6 @@ def bake(context: Context, *, on_event: Callable[[Event], None] | None = None, *
         raise
     finally:
         end()
+    if on_news is not None:
+        on_news(session.news)
     return [*session.notes, *derived_processes.finish(session.folder)]

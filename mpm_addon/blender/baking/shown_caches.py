@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...core.errors import CacheError, MpmError
+from ...core.geometry.shapes import Mesh
 from ...core.messages import Message
 from ...core.scene.description import Scene
 from ...derived.settings import follow_problem
@@ -21,7 +22,7 @@ from ..host.wording import in_blender
 from ..playback import arriving_frames, keyframes, particle_objects
 from ..reading import freshness
 from ..settings import paths
-from . import cache_watch, previews, unstable
+from . import cache_watch, derived_kinds, one_result, previews, unstable
 
 
 class Result:
@@ -32,6 +33,7 @@ class Result:
         folder: the same folder as an absolute path, which saving the file elsewhere does not change.
         scene_hash: the hash of the baked scene; "" until it is known.
         is_made: whether the object that shows the frames displays the emitters of this bake.
+        news: what became of objects that showed an earlier bake, in lines to report.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
@@ -44,6 +46,7 @@ class Result:
         self._looks: list[display.Look] = []
         self._dynamic: dict[str, int | None] = {}
         self.is_made = False
+        self.news: list[str] = []
         # a frame that waits until its object is built
         self._awaited: int | None = None
 
@@ -103,6 +106,7 @@ class Result:
         if is_new:
             emitter = self._object(scene, self._emitter_number)
             name = emitter.name if emitter is not None else ""
+            self.news += filter(None, [one_result.follow(scene, self.cache, object_name=name)])
             item = particle_objects.result_object(scene, self.cache, object_name=name)
             freshness.note(item, self.scene_hash, self._fingerprint)
             item.mpm.emitter_name = name
@@ -153,7 +157,8 @@ class Result:
 def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -> BlenderObject:
     """Show the frames of a cache folder in a scene, and return the object that shows them.
 
-    Reuses an object that shows this folder, else one whose own cache is missing, keeping the artist's changes to it; else adds one.
+    Reuses an object that shows this folder, else one whose own cache is missing, else, for the folder of the scene's bake, the one that
+    shows an earlier bake, keeping the artist's changes to it; else adds one, which keeps its folder if it is not the scene's.
 
     Args:
         cache: the folder, as Blender stores it; the scene's if not given.
@@ -171,12 +176,17 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
             if item.mpm.emitter_name == object_name and not previews.is_preview(item) and not _has_cache(item):
                 item.mpm.cache = chosen
                 break
+    is_own = folder == paths.absolute(paths.cache_path(scene, object_name=object_name))
+    has_moved = is_own and bool(one_result.follow(scene, chosen, object_name=object_name))
     count = len(shown)
     item = particle_objects.result_object(scene, chosen, object_name=object_name)
     freshness.note_known(item, baked.manifest.get("scene_hash", ""))
-    if len(particle_objects.result_objects(scene)) > count:
-        item.mpm.emitter_name = object_name
+    is_new = len(particle_objects.result_objects(scene)) > count
+    if is_new:
+        item.mpm.emitter_name, item.mpm.keeps_cache = object_name, not is_own
+    if is_new or has_moved:
         display.dress(item, looks_of(read_scene(baked.takes[-1].folder / SCENE)))
+        derived_kinds.show_cached(scene, item)
     particle_objects.show(scene)
     return item
 
@@ -200,6 +210,7 @@ def looks_of(scene: Scene) -> list[display.Look]:
             material=emitter.material,
             spacing=scene.solver.grid_spacing,
             can_follow=scene.solver.dimension == 3 and not follow_problem(emitter),
+            vertices=len(emitter.shape.vertices) if isinstance(emitter.shape, Mesh) else 0,
         )
         for emitter in scene.emitters
     ]

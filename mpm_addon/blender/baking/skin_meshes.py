@@ -11,12 +11,13 @@ import numpy as np
 from ...core.errors import MpmError
 from ...core.particles import DAMAGE
 from ...storage import open_cache
+from ...storage.take import SKIN
 from .. import display
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Depsgraph
 from ..host.file_record import silent
 from ..host.meshes import matrix_array
 from ..host.modifiers import render_modifiers
-from ..playback import skin_objects
+from ..playback import derived_objects, skin_objects
 from ..playback.particle_objects import suspended
 from ..reading.extract import frame_kept, scene_time
 from ..settings import paths
@@ -36,14 +37,15 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
     Args:
         scene: the scene, which must be the one in the window.
         item: the particle object.
-        is_fresh: whether to copy meshes again that are there but have another number of vertices; they keep their materials.
+        is_fresh: whether to look for meshes that have another number of vertices than the emitters have now, rather than than they had in
+            the bake. Such meshes are copied again, and keep their materials.
 
     Raises:
         MpmError: an emitter without a copy, for which the artist chose *Mesh*, has no mesh in the scene; or another scene is shown.
     """
     parts = [part for part in item.mpm.display.parts if any(shows_mesh(part, is_render=side) for side in (True, False))]
     tears = DAMAGE in open_cache(paths.shown_folder(item)).manifest["attributes"]
-    missing = [part for part in parts if is_fresh or skin_objects.skin_of(item, part) is None]
+    missing = [part for part in parts if is_fresh or _is_missing(item, part)]
     if not missing:
         return
     if bpy.context.scene != scene:
@@ -55,6 +57,12 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
             if source is not None:
                 _or_surface(part, partial(_add, item, part, source, depsgraph, tears=tears))
     display.rebuild(item)
+
+
+def _is_missing(item: BlenderObject, part: Any) -> bool:
+    """Whether an emitter has no object that shows its mesh, or one whose mesh is not the baked one."""
+    shown = skin_objects.skin_of(item, part)
+    return shown is None or part.vertices not in (0, skin_objects.whole_of(shown))
 
 
 def _or_surface(part: Any, step: Callable[[], Answer]) -> Answer | None:
@@ -87,7 +95,10 @@ def _modifiers_of(scene: BlenderScene) -> AbstractContextManager[None]:
 
 
 def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsgraph, *, tears: bool) -> None:
-    evaluated, known = source.evaluated_get(depsgraph), skin_objects.skin_of(item, part)
+    part.skin = part.skin or derived_objects.adopt(item, SKIN, part.name)
+    evaluated, known = source.evaluated_get(depsgraph), skin_objects.known_skin(item, part)
+    if known is not None:
+        derived_objects.link_beside(known, item)
     if not evaluated.is_evaluated:
         if known is not None:
             return

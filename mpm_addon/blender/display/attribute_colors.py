@@ -21,6 +21,8 @@ _VIRIDIS = ("440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962"
 _DISTINCT = ("0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "f0e442", "999999")
 # Number of frames read to find a range, and the share of values that may lie below it and above it.
 _FRAMES, _OUTSIDE = 5, 1.0
+# What the names of these materials begin with.
+_PREFIX = "MPM Colors "
 
 
 def fitted_range(item: BlenderObject, scene: Any, name: str) -> tuple[float, float]:
@@ -52,7 +54,7 @@ def _lengths(values: NDArray[Any]) -> NDArray[Any]:
 
 def color_material(item: BlenderObject, coloring: str, attribute: str, limits: tuple[float, float]) -> BlenderMaterial:
     """The material that colors an object's particles; each object has its own, because each has its own range."""
-    name = f"MPM Colors {item.name}"
+    name = f"{_PREFIX}{item.name}"
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
     shader = Shader(tree_of(material))
     chosen = COLORINGS[coloring]
@@ -62,6 +64,11 @@ def color_material(item: BlenderObject, coloring: str, attribute: str, limits: t
         color = _ramped(shader, chosen, attribute, limits)
     shader.end(shader.node("ShaderNodeBsdfPrincipled", {"Base Color": color, "Roughness": 0.6}))
     return material
+
+
+def is_color_material(material: BlenderMaterial) -> bool:
+    """Whether a material is one that colors particles by an attribute."""
+    return material.name.startswith(_PREFIX)
 
 
 def _ramped(shader: Shader, chosen: Coloring, attribute: str, limits: tuple[float, float]) -> Any:

@@ -8,15 +8,16 @@ import bpy
 
 from ...core.errors import MpmError
 from ...core.laws.finish import HIDDEN, MESH, POINTS, SURFACE
+from ...storage import take
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
-from ..playback import particle_objects, skin_objects, surface_objects
+from ..playback import derived_objects, particle_objects, skin_objects, surface_objects
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, is_asked_for, shows_mesh
 from . import assets, tree
-from .attribute_colors import color_material, fitted_range
+from .attribute_colors import color_material, fitted_range, is_color_material
 from .materials import Look, material_name, material_of
 from .modifier import set_input
 from .node_builder import declare
@@ -50,13 +51,29 @@ def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
             ready = material_of(look._replace(scale_length=meters))
             part = parts.add()
             part.name, part.law, part.simulated_material = look.name, look.law, look.material
-            part.follows = look.can_follow and look.finish.own_mesh
+            part.follows, part.vertices = look.can_follow and look.finish.own_mesh, look.vertices
             new = (look.mode or AUTOMATIC, look.mode or AUTOMATIC, None, None)
             part.viewport, part.render, chosen, part.skin = kept.get(look.name, new)
             part.material = chosen or ready
+        _adopt(item, is_new=not kept)
     _hide_others(item, [skin for *_, skin in kept.values()])
     refit(item)
     rebuild(item)
+
+
+def _adopt(item: BlenderObject, *, is_new: bool) -> None:
+    """Take over what showed the same emitters beside a particle object that is gone; a new one gets the materials of its surface."""
+    parts = item.mpm.display.parts
+    for part in parts:
+        part.skin = part.skin or derived_objects.adopt(item, take.SKIN, part.name)
+    item.mpm.volume.object = item.mpm.volume.object or derived_objects.adopt(item, take.VOLUME)
+    if item.mpm.surface.object is None:
+        surface = item.mpm.surface.object = derived_objects.adopt(item, take.SURFACE)
+        materials = [] if surface is None or not is_new else list(surface.data.materials)
+        if len(materials) == len(parts):
+            for part, material in zip(parts, materials, strict=True):
+                part.material = part.material if material is None or is_color_material(material) else material
+    derived_objects.keep(item)
 
 
 def _hide_others(item: BlenderObject, skins: Sequence[BlenderObject | None]) -> None:

@@ -37,6 +37,7 @@ class Look(NamedTuple):
         scale_length: meters per Blender unit.
         mode: the initial display mode in the viewport and in renders; chosen by the material if not given.
         can_follow: whether the emitter has a mesh that can follow its particles.
+        vertices: the number of vertices of that mesh; 0 if unknown.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Look(NamedTuple):
     scale_length: float = 1.0
     mode: str = ""
     can_follow: bool = False
+    vertices: int = 0
 
     @property
     def finish(self) -> Finish:

@@ -26,7 +26,7 @@ from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
 from ..settings.listeners import PlaybackListeners
-from . import attributes, skin_objects, surface_objects, volume_objects
+from . import attributes, derived_objects, orphans, skin_objects, surface_objects, volume_objects
 
 OBJECT_NAME = "MPM Particles"
 MATERIAL_INDEX = attributes.MATERIAL_INDEX
@@ -106,20 +106,26 @@ def result_objects(scene: BlenderScene) -> list[BlenderObject]:
     return [item for item in scene.objects if item.mpm.cache]
 
 
-def result_object(scene: BlenderScene, cache: str, *, object_name: str = "") -> BlenderObject:
-    """The object that shows the cache folder `cache`; added, without particles, in the collection of the emitters if there is none.
-
-    Reuses an object that shows the folder's predecessor from before the file was first saved, or saved elsewhere.
-
-    Args:
-        object_name: the only baked emitter; all emitters if empty.
-    """
+def known_object(scene: BlenderScene, cache: str) -> BlenderObject | None:
+    """The object that shows a cache folder, or its predecessor from before the file was first saved, or saved elsewhere; None without."""
     folder = paths.absolute(cache)
     for known in (folder, paths.unsaved_folder() / folder.name):
         for item in result_objects(scene):
             if paths.absolute(item.mpm.cache) == known or (item.mpm.home and paths.placed(item.mpm.home) == cache):
-                item.mpm.cache, item.mpm.home = cache, ""
                 return item
+    return None
+
+
+def result_object(scene: BlenderScene, cache: str, *, object_name: str = "") -> BlenderObject:
+    """The object that shows the cache folder `cache`; added, without particles, in the collection of the emitters if there is none.
+
+    Args:
+        object_name: the only baked emitter; all emitters if empty.
+    """
+    known = known_object(scene, cache)
+    if known is not None:
+        known.mpm.cache, known.mpm.home = cache, ""
+        return known
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     item.mpm.cache = cache
     homes.home_of(scene, object_name).objects.link(item)
@@ -134,11 +140,13 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
     Args:
         depsgraph: the source of animated settings; in a render, the scene itself holds those of another frame.
     """
+    orphans.empty_new()
     shown, status = _played_objects(scene), runtime.of(Shown).status
     meshes: dict[int, BlenderObject] = {}
     for item in shown:
         if isinstance(item.data, bpy.types.Mesh):
             paths.adopt(item)
+            derived_objects.keep(item)
             settings = item.mpm if depsgraph is None else item.evaluated_get(depsgraph).mpm
             other = meshes.setdefault(item.data.session_uid, item)
             status[item.session_uid] = (

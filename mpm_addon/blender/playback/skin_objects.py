@@ -79,10 +79,14 @@ def status(item: BlenderObject) -> str:
 
 def skin_of(item: BlenderObject, part: Any) -> BlenderObject | None:
     """The object that shows the mesh of an emitter; None if there is none, or only that of the object that `item` was copied from."""
+    shown = known_skin(item, part)
+    return shown if shown is not None and shown.users_collection else None
+
+
+def known_skin(item: BlenderObject, part: Any) -> BlenderObject | None:
+    """The same object, also if it was deleted: the particle object keeps it."""
     shown = part.skin
-    if shown is None or not isinstance(shown.data, bpy.types.Mesh) or not shown.users_collection:
-        return None
-    return shown if shown.parent in (None, item) else None
+    return shown if shown is not None and isinstance(shown.data, bpy.types.Mesh) and shown.parent in (None, item) else None
 
 
 def skins_of(item: BlenderObject, *, is_any: bool = False) -> Iterator[tuple[int, Any, BlenderObject]]:
@@ -151,7 +155,7 @@ def _problem(name: str, skin: BlenderObject, count: int) -> str:
 def clear(item: BlenderObject) -> None:
     """Show no skins."""
     for _number, _part, skin in skins_of(item):
-        _collapse(skin.data)
+        collapse(skin.data)
 
 
 def forget(item: BlenderObject) -> None:
@@ -221,7 +225,7 @@ def _state(skin: Skin, piece: SkinPiece, cache: Cache) -> Frame:
 
 def _fill(mesh: BlenderMesh, arrays: Arrays | None, wanted: Wanted, source: tuple[_Around, int]) -> None:
     if arrays is None:
-        _collapse(mesh)
+        collapse(mesh)
         return
     filled, key = runtime.of(ShownSkins).filled, (source[0].stamps, source[1], wanted)
     if filled.get(mesh.session_uid) == key:
@@ -234,7 +238,7 @@ def _fill(mesh: BlenderMesh, arrays: Arrays | None, wanted: Wanted, source: tupl
     filled[mesh.session_uid] = key
 
 
-def _collapse(mesh: BlenderMesh) -> None:
+def collapse(mesh: BlenderMesh) -> None:
     """Move all vertices to one point."""
     filled = runtime.of(ShownSkins).filled
     if filled.get(mesh.session_uid) == () or not len(mesh.vertices):

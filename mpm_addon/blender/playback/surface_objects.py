@@ -20,7 +20,7 @@ from ...storage.take import SURFACE
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
 from ..host.wording import in_blender
-from . import attributes
+from . import attributes, derived_objects
 
 OBJECT_NAME = "MPM Surface"
 VELOCITY, EMITTER = "velocity", "emitter_index"
@@ -81,15 +81,16 @@ def surface_of(item: BlenderObject) -> BlenderObject | None:
 
 
 def add(item: BlenderObject) -> BlenderObject:
-    """The object that shows the surface of a particle object; added as its child, in its collections, if there is none."""
+    """The object that shows the surface of a particle object; if there is none, an orphan or a new one becomes its child."""
     shown = surface_of(item)
+    if shown is None:
+        shown = item.mpm.surface.object = derived_objects.adopt(item, SURFACE)
     if shown is None:
         shown = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
         shown.parent = item
         item.mpm.surface.object = shown
-    if not shown.users_collection:
-        for collection in item.users_collection:
-            collection.objects.link(shown)
+    derived_objects.link_beside(shown, item)
+    derived_objects.keep(item)
     return shown
 
 

@@ -23,6 +23,7 @@ from ...storage.vdb import SUFFIX
 from ..host.blender_types import BlenderObject
 from ..host.runtime import OfFile, OfSession, runtime
 from ..host.wording import in_blender
+from . import derived_objects
 
 OBJECT_NAME = "MPM Volume"
 
@@ -64,15 +65,21 @@ def status(item: BlenderObject) -> str:
 
 def volume_of(item: BlenderObject) -> BlenderObject | None:
     """The object that shows the volume of a particle object; None if there is none, or only that of the object it was copied from."""
+    shown = _known(item)
+    return shown if shown is not None and shown.users_collection else None
+
+
+def _known(item: BlenderObject) -> BlenderObject | None:
+    """The same object, also if it was deleted: the particle object keeps it."""
     shown = item.mpm.volume.object
-    if shown is None or not isinstance(shown.data, bpy.types.Volume) or not shown.users_collection:
-        return None
-    return shown if shown.parent in (None, item) else None
+    return shown if shown is not None and isinstance(shown.data, bpy.types.Volume) and shown.parent in (None, item) else None
 
 
 def add(item: BlenderObject) -> BlenderObject:
-    """The object that shows the volume of a particle object; added as its child, in its collections, if there is none."""
-    shown = volume_of(item)
+    """The object that shows the volume of a particle object; if there is none, an orphan or a new one becomes its child."""
+    shown = _known(item)
+    if shown is None:
+        shown = item.mpm.volume.object = derived_objects.adopt(item, VOLUME)
     if shown is None:
         volume = bpy.data.volumes.new(OBJECT_NAME)
         # the grid of velocities has the name that Blender looks for
@@ -80,8 +87,8 @@ def add(item: BlenderObject) -> BlenderObject:
         shown = bpy.data.objects.new(OBJECT_NAME, volume)
         shown.parent = item
         item.mpm.volume.object = shown
-        for collection in item.users_collection:
-            collection.objects.link(shown)
+    derived_objects.link_beside(shown, item)
+    derived_objects.keep(item)
     return shown
 
 
@@ -120,7 +127,12 @@ def clear(item: BlenderObject) -> None:
     """Show no volume."""
     shown = volume_of(item)
     if shown is not None:
-        _set_file(shown.data, "")
+        empty(shown.data)
+
+
+def empty(volume: Any) -> None:
+    """Remove the file from a volume."""
+    _set_file(volume, "")
 
 
 def _set_file(volume: Any, path: str) -> None:

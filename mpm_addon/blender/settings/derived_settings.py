@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty, PointerProperty
+from bpy.props import IntProperty, PointerProperty, StringProperty
 
 from ...core.errors import MpmError
 from ...derived.settings import SkinSettings, SurfaceSettings, VolumeSettings
@@ -82,13 +82,29 @@ _TORN = property_group(
     description="How a skin looks where its material tears.",
 )
 
+_DERIVED = property_group(
+    "MPM_PG_derived",
+    {
+        name: StringProperty(name=label, description=help, options={"HIDDEN"})
+        for name, label, help in (
+            ("kind", "Kind", "Derived data that this object shows"),
+            ("bake", "Baked Emitter", "The only baked emitter; all if empty"),
+            ("emitter", "Emitter", "Emitter of a skin"),
+            ("cache", "Cache", "Cache folder that this object showed last"),
+            ("name", "Object", "Name of this object, which a copy does not share"),
+        )
+    },
+    description="What an object beside a particle object shows.",
+)
+
 _SHOWN = {SURFACE: _SHOWN_SURFACE, VOLUME: _SHOWN_VOLUME}
 
-GROUPS = (_TORN, *_MADE.values(), *_SHOWN.values())
+GROUPS = (_TORN, _DERIVED, *_MADE.values(), *_SHOWN.values())
 OF_SCENE: Mapping[str, Any] = {kind: PointerProperty(type=group) for kind, group in _MADE.items()}
 OF_OBJECT: Mapping[str, Any] = {
     **{kind: PointerProperty(type=group) for kind, group in _SHOWN.items()},
     "torn": PointerProperty(type=_TORN),
+    "derived": PointerProperty(type=_DERIVED),
 }
 
 

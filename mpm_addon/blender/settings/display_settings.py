@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.props import CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SPHERES, SURFACE
 from ..host.blender_types import BlenderObject, Context
@@ -114,6 +114,9 @@ PART_GROUP = property_group(
         "render": _mode("Render", "Display of these particles in renders", _RENDER),
         "material": PointerProperty(type=bpy.types.Material, name="Material", description="Material of these particles", update=_changed),
         "follows": toggle("Own Mesh", "Show the emitter's own mesh where Automatic chooses"),
+        "vertices": IntProperty(
+            name="Vertices", description="Vertices of the emitter's mesh in the bake; 0 if unknown", options={"HIDDEN"}
+        ),
         "skin": PointerProperty(type=bpy.types.Object, name="Skin", description="Copy of the emitter's mesh that follows these particles"),
     },
     description="How the particles of one emitter are shown.",

@@ -238,6 +238,11 @@ OBJECT_GROUP = property_group(
     },
     aside={
         "cache": StringProperty(name="Cache", description="Cache folder that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS),
+        "keeps_cache": BoolProperty(
+            name="Keep Cache",
+            description="Keep showing this folder when the scene is baked into another one, to compare the results",
+            options=STILL,
+        ),
         "emitter_name": StringProperty(name="Emitter", description="Emitter that the displayed cache was baked from; all if empty"),
         "fingerprint": StringProperty(name="Fingerprint", description="Settings that the displayed cache was baked with"),
         **RETIMING,

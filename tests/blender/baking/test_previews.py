@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import previews, session, unstable
-from mpm_addon.blender.playback import keyframes, particle_objects
+from mpm_addon.blender.playback import keyframes, particle_objects, surface_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import Cancelled
 from mpm_addon.storage.failure import write_failure
@@ -44,6 +44,18 @@ def test_a_preview_stays_one_when_the_scene_gets_another_cache(bpy: Any, tmp_pat
     previews.remove(scene)
     assert particle_objects.result_objects(scene) == [baked]
     assert not baked.hide_viewport
+
+
+def test_a_preview_hides_the_surface_of_the_bake_too(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+    baked = shown_cache(scene, paths.cache_path(scene))
+    surface = surface_objects.add(baked)
+    shown_cache(scene, previews.cache_path(scene))
+    previews.label(scene)
+    assert (baked.hide_viewport, surface.hide_viewport) == (True, True)
+    previews.remove(scene)
+    assert (baked.hide_viewport, surface.hide_viewport) == (False, False)
 
 
 @blender

@@ -21,7 +21,7 @@ blender = pytest.mark.blender
 
 def test_the_operator_does_what_the_function_does(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
+    monkeypatch.setattr(session, "bake", lambda _context, on_news=None, **options: calls.append(options) or [])
     assert bpy.ops.mpm.bake(object="Cube", cache="/somewhere", restart=True) == {"FINISHED"}
     assert bpy.ops.mpm.bake() == {"FINISHED"}
     assert bpy.ops.mpm.bake(from_frame=0) == {"FINISHED"}
@@ -114,7 +114,7 @@ def test_when_blender_ends_the_operator_the_worker_ends(bpy: Any, stand_in: Any)
 
 def test_the_command_does_what_the_operator_does(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
+    monkeypatch.setattr(session, "bake", lambda _context, on_news=None, **options: calls.append(options) or [])
     assert commands.run(["bake", "--object", "Cube", "--cache", "/somewhere"]) == 0
     calls[0].pop("on_event")
     assert calls == [{"object_name": "Cube", "cache": "/somewhere", "restart": False, "from_frame": None}]

@@ -247,7 +247,7 @@ def test_the_particle_object_shows_its_cache_and_its_status(bpy: Any, draw: Any,
     activate(bpy, item)
     bpy.context.scene.frame_set(9)
     layout = draw(object_panels.MPM_PT_object)
-    assert drawn(layout) == {"cache"}
+    assert drawn(layout) == {"cache", "keeps_cache"}
     assert "Frame 9 is not baked" in layout.texts()
     assert draw(material_panel.MPM_PT_material) is None
 

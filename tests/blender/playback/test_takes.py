@@ -115,7 +115,7 @@ def test_what_is_lost_is_asked_before(bpy: Any, folder: str) -> None:
 
 def test_to_bake_again_is_to_restart(bpy: Any, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, Any]] = []
-    monkeypatch.setattr(session, "bake", lambda _context, **options: calls.append(options) or [])
+    monkeypatch.setattr(session, "bake", lambda _context, on_news=None, **options: calls.append(options) or [])
     assert bpy.ops.mpm.bake_again(object="Cube") == {"FINISHED"}
     assert calls == [{"object_name": "Cube", "cache": "", "restart": True, "from_frame": None}]
     monkeypatch.undo()

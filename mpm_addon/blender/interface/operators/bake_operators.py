@@ -1,5 +1,6 @@
 """The operators of the bake: start, bake again, bake all scenes, pause, cancel, free. Each calls one function."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ class MPM_OT_bake(FollowingBake, bpy.types.Operator):
         """Bake and wait, for scripts and background mode."""
         self._warn_of_temporary_folder(context)
         live_session.stop()
-        self.notes(session.bake(context, **self._options()))
+        self.notes(session.bake(context, on_news=partial(self.notes, level="INFO"), **self._options()))
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:

@@ -15,7 +15,7 @@ from ....core.errors import CacheError, MpmError, SceneError
 from ....storage import open_cache
 from ....storage.installation import PACKAGE
 from ....storage.take import SCENE
-from ...baking import unstable, worker
+from ...baking import one_result, unstable, worker
 from ...baking.bake_facts import facts_of
 from ...baking.bake_view import view_of
 from ...baking.shown_caches import show_cache
@@ -163,7 +163,8 @@ class MPM_OT_show(Operation, bpy.types.Operator):
         return context.scene is not None
 
     def execute(self, context: Context) -> Any:
-        show_cache(context.scene, self.cache, object_name=self.object)
+        item = show_cache(context.scene, self.cache, object_name=self.object)
+        self.notes(one_result.overlaps(context.scene, paths.own_folder(item)))
         return {"FINISHED"}
 
     def touched(self, context: Context) -> list[BlenderObject]:

@@ -76,5 +76,6 @@ def poll_bake(operator: Any, context: Context, event: BlenderEvent, running: Bak
         operator._on_news(running)
     operator._draw_progress(context, has_news=has_news or running.is_silent)
     if running.is_finished:
+        operator.notes(running.news, "INFO")
         operator.notes(running.notes)
     return running.is_finished

@@ -1,0 +1,126 @@
+"""The objects that show surfaces, skins and volumes beside particle objects: whose results they show, and which of them are orphans.
+
+An orphan is one whose particle object was deleted. It shows nothing, and the next particle object of the same emitters adopts it, with the
+artist's materials and modifiers. A copy of such an object is the artist's own: it is never an orphan.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import bpy
+
+from ...storage.take import SKIN, SURFACE, VOLUME
+from ..host.blender_types import BlenderObject
+from ..host.runtime import OfFile, runtime
+
+
+class Child(NamedTuple):
+    """An object that shows derived data: one of `take.KINDS`, the emitter of a skin, and the object."""
+
+    kind: str
+    emitter: str
+    shown: BlenderObject
+
+
+@dataclass
+class Families(OfFile):
+    """Particle objects that had such objects, by session UID: their name, and the session UIDs of those objects."""
+
+    by_owner: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+
+
+def children_of(item: BlenderObject) -> Iterator[Child]:
+    """What a particle object points to, including objects of the one that it was copied from."""
+    found = [Child(SURFACE, "", item.mpm.surface.object), Child(VOLUME, "", item.mpm.volume.object)]
+    found += [Child(SKIN, part.name, part.skin) for part in item.mpm.display.parts]
+    return (child for child in found if child.shown is not None)
+
+
+def keep(item: BlenderObject) -> None:
+    """Note on the objects beside a particle object whose results they show. Writes only what has changed."""
+    own = [child for child in children_of(item) if child.shown.parent in (None, item) and _is_local(child.shown)]
+    for child in own:
+        mark = child.shown.mpm.derived
+        wanted = {"kind": child.kind, "bake": item.mpm.emitter_name, "emitter": child.emitter}
+        wanted |= {"cache": item.mpm.cache, "name": child.shown.name}
+        for name, value in wanted.items():
+            if getattr(mark, name) != value:
+                setattr(mark, name, value)
+    runtime.of(Families).by_owner[item.session_uid] = (item.name, tuple(child.shown.session_uid for child in own))
+
+
+def have_lost_owner() -> bool:
+    """Whether a particle object that had such objects is gone since the last call. Cheap enough for every change of the file."""
+    known = runtime.of(Families).by_owner
+    missing = [number for number, (name, _children) in known.items() if not _is_there(number, name)]
+    if not missing:
+        return False
+    objects: Any = bpy.data.objects
+    present = {item.session_uid: item for item in objects}
+    gone = False
+    for number in missing:
+        _name, children = known.pop(number)
+        owner = present.get(number)
+        if owner is not None and owner.users_collection:  # it has another name
+            known[number] = (owner.name, children)
+            continue
+        gone = True
+        for child in [present[each] for each in children if each in present]:
+            # also if it was renamed since it was last shown
+            child.mpm.derived.name = child.name
+    return gone
+
+
+def orphans() -> list[BlenderObject]:
+    """The objects of the file that show derived data, but belong to no particle object."""
+    objects: Any = bpy.data.objects
+    owners = [item for item in objects if item.mpm.cache and item.users_collection]
+    owned = {child.shown.session_uid for item in owners for child in children_of(item)}
+    marked = [item for item in objects if item.mpm.derived.kind and item.mpm.derived.name == item.name]
+    return [item for item in marked if item.session_uid not in owned and _is_local(item) and item.users_collection]
+
+
+def adopt(item: BlenderObject, kind: str, emitter: str = "") -> BlenderObject | None:
+    """Make an orphan that showed the same emitters a child of a particle object in the same scene; None if there is none.
+
+    Args:
+        item: the particle object.
+        kind: one of `take.KINDS`.
+        emitter: the emitter of a skin.
+    """
+    wanted = (kind, item.mpm.emitter_name, emitter)
+    found = [shown for shown in orphans() if _shows(shown) == wanted and _share_scene(shown, item)]
+    # that of the same folder, if there are several
+    found.sort(key=lambda shown: shown.mpm.derived.cache != item.mpm.cache)
+    if not found:
+        return None
+    found[0].parent = item
+    return found[0]
+
+
+def link_beside(shown: BlenderObject, item: BlenderObject) -> None:
+    """Put an object into the collections of a particle object, unless it is in some: if it was deleted, what points to it has kept it."""
+    if not shown.users_collection:
+        for collection in item.users_collection:
+            collection.objects.link(shown)
+
+
+def _shows(shown: BlenderObject) -> tuple[str, str, str]:
+    mark = shown.mpm.derived
+    return mark.kind, mark.bake, mark.emitter
+
+
+def _is_local(item: BlenderObject) -> bool:
+    return item.library is None and item.override_library is None
+
+
+def _is_there(number: int, name: str) -> bool:
+    objects: Any = bpy.data.objects
+    found = objects.get(name)
+    return found is not None and found.session_uid == number and bool(found.users_collection)
+
+
+def _share_scene(one: BlenderObject, other: BlenderObject) -> bool:
+    scenes: Any = bpy.data.scenes
+    return any(all(scene.objects.get(item.name) == item for item in (one, other)) for scene in scenes)
