@@ -17,7 +17,7 @@ from ..storage.failure import FAILURE, remove_failure, write_failure
 from ..storage.lock import WriterLock
 from ..storage.status import PAUSE
 from .limits import Limits
-from .new_take import begin_take
+from .new_take import begin_take, warnings_of
 from .reporter import Reporter
 from .selection import plan_of
 
@@ -117,6 +117,7 @@ class Job:
         if not self._writer.is_replacing:  # replaced frames free disk space
             self._limits.check_room(reporter.cached())
         if self._writer.from_frame is not None:
+            reporter.warn(warnings_of(self._scene, self._writer))
             checkpoint = begin_take(self._scene, self._writer, checkpoint, self.report)
         simulation = Simulation(self._scene, snapshot=checkpoint[1] if checkpoint else None, report=self.report)
         reporter.warn(simulation.kernel_problems)

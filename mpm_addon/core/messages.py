@@ -29,6 +29,7 @@ class Action(Enum):
     MEND_BY_TAKE = "mend_by_take"
     DERIVE = "derive"
     FIND_MISSING = "find_missing"
+    THICKEN = "thicken"
 
 
 # How commands, and scripts that read their output, tell actions; Blender's panels have their own words.
@@ -42,6 +43,7 @@ COMMANDS = {
     Action.MEND_BY_TAKE: "show one of its takes to rewrite it",
     Action.DERIVE: "derive again to resume",
     Action.FIND_MISSING: "run info --check to see what is missing and how to bake it",
+    Action.THICKEN: 'give it a thickness, or use source "surface" if it is an emitter',
 }
 
 
@@ -142,6 +144,7 @@ class Topic(StrEnum):
     KERNELS = "kernels"
     PROCESSOR = "processor"
     SETTINGS = "settings"
+    NO_EFFECT = "no_effect"
     GAP = "gap"
     FAILURE = "failure"
     STEERING = "steering"

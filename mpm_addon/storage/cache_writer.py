@@ -276,7 +276,9 @@ class CacheWriter:
         """Check that this version would bake the same frames from this scene. Raises CacheError."""
         if manifest.get("scene_hash") != self._hash:
             name = manifest.get("scene_name")
-            raise CacheError(f'contains frames of another scene or other settings ("{name}")', Action.REPLACE, subject=str(self.folder))
+            if name != self._manifest["scene_name"]:
+                raise CacheError(f'contains frames of another scene ("{name}")', Action.REPLACE, subject=str(self.folder))
+            raise CacheError("contains frames that were baked before this scene changed", Action.REPLACE, subject=str(self.folder))
         baked_by = manifest.get("versions", {}).get("mpm_addon")
         if baked_by != version():
             raise CacheError(

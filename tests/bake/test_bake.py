@@ -146,7 +146,11 @@ def test_a_damaged_checkpoint_costs_time_but_no_frame(scene: Path, tmp_path: Pat
 
 def test_a_cache_of_another_scene_is_refused_and_unchanged(scene: Path, tmp_path: Path, whole: dict[str, bytes]) -> None:
     other = write_small_scene(tmp_path / "other", seed=5)
-    with pytest.raises(CacheError, match=r'of another scene .*\("small"\); use --restart'):
+    with pytest.raises(CacheError, match="baked before this scene changed; use --restart"):
+        bake_here(other, tmp_path / "whole")
+    table = other / "scene.toml"
+    table.write_text(table.read_text().replace('name = "small"', 'name = "large"'))
+    with pytest.raises(CacheError, match=r'frames of another scene \("small"\); use --restart'):
         bake_here(other, tmp_path / "whole")
     assert frame_bytes(tmp_path / "whole") == whole
     bake_here(other, tmp_path / "whole", restart=True)

@@ -1,7 +1,8 @@
 """Replaces the bake's process in tests: `python stand_in_bake.py CACHE BEHAVIOR`.
 
-Behaviors: "good" writes frames 1 and 2 of a cache with their events; "error" reports an error; "unstable" writes frame 1 and what made
-the bake unstable; "crash" exits without an event; "slow" simulates until the file `cancel` exists; "stubborn" ignores `cancel`.
+Behaviors: "good" writes frames 1 and 2 of a cache with their events; "warned" warns before; "error" reports an error; "unstable" writes
+frame 1 and what made the bake unstable; "crash" exits without an event; "slow" simulates until the file `cancel` exists; "stubborn" ignores
+`cancel`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,18 @@ import sys
 import time
 from pathlib import Path
 
-from mpm_addon.core.messages import Action, Message
-from mpm_addon.storage.events import BakeFrame, BakeProgress, BakeStart, CancelledEvent, ErrorEvent, Event, Finished, Preparing
+from mpm_addon.core.messages import Action, Message, SceneWarning, Topic
+from mpm_addon.storage.events import (
+    BakeFrame,
+    BakeProgress,
+    BakeStart,
+    CancelledEvent,
+    ErrorEvent,
+    Event,
+    Finished,
+    Preparing,
+    WarningEvent,
+)
 
 
 def say(event: Event) -> None:
@@ -37,6 +48,10 @@ def main() -> None:
     say(BakeStart(scene="test", cache=str(cache), **counts, resumed_from=None, take=1, scene_hash=baked, pid=os.getpid()))
     print("not JSON: a library's greeting", flush=True)
     say(Preparing(frame=1))
+    if behavior == "warned":
+        for topic, problem in ((Topic.OPEN_MESH, "its mesh has a hole"), (Topic.DISK, "it is full")):
+            say(WarningEvent(warning=SceneWarning(topic, Message(problem, (), 'Emitter "Cube"'))))
+        behavior = "good"
     if behavior == "good":
         from tests.blender.scenes import write_cache
 

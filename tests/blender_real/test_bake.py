@@ -177,6 +177,6 @@ answer(messages=messages)
         )
     )
     other_scene, too_coarse = found["messages"]
-    assert "contains frames of another scene or other settings" in other_scene
+    assert "contains frames that were baked before this scene changed" in other_scene
     assert "Cell Size 5 m" in too_coarse
     assert len(frame_files(folder / "cache_mpm")) == 5

@@ -202,7 +202,7 @@ def change_cancel_resume(folder: Path) -> None:
     select(item)
     press("material_choose", name="rubber")
     expect("OUTDATED")
-    assert "contains frames of another scene or other settings" in refusal("bake")
+    assert "contains frames that were baked before this scene changed" in refusal("bake")
     press("bake_again")
     expect("DONE")
     assert not np.array_equal(points(LAST), resumed[-1])

@@ -69,6 +69,24 @@ def test_a_take_continues_from_a_take(cache: Path, other: Path, tmp_path: Path) 
     assert [take.number for take in open_cache(cache).takes] == [1, 4]
 
 
+def changed(folder: Path, line: str) -> Path:
+    """The small scene with one more line about its emitter."""
+    scene = write_small_scene(folder, checkpoint_interval=2)
+    (scene / "scene.toml").write_text((scene / "scene.toml").read_text() + line)
+    return scene
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [("velocity = [1.0, 0.0, 0.0]", True), ("particle_count = 50", True), ("goal = 0.0", True), ('mode = "repeat"', False)],
+)
+def test_a_take_that_cannot_differ_says_so(cache: Path, tmp_path: Path, line: str, is_told: bool) -> None:
+    """Once all particles are emitted, it does not matter how."""
+    events = bake_here(changed(tmp_path / "changed", line), cache, from_frame=3)
+    topics = [event["topic"] for event in events if event["event"] == "warning"]
+    assert ("no_effect" in topics) == is_told
+
+
 def test_outdated_frames_are_reported(cache: Path, other: Path) -> None:
     bake_here(other, cache, from_frame=4)
     assert [take_words(take) for take in describe_takes(cache)] == [

@@ -138,7 +138,7 @@ class BakeView(NamedTuple):
     @property
     def text(self) -> str:
         """The whole view as text, for the clipboard."""
-        told = f"{self.message}; {self.remedy}" if self.remedy else self.message
+        told = f"{self.message}. {self.remedy}" if self.remedy else self.message
         return "\n".join(filter(None, (self.headline, *self.details, told, *self.warnings)))
 
 
@@ -163,7 +163,10 @@ def _state_view(facts: Facts) -> BakeView:
             remedy=remedy,
             buttons=((_copy(facts),),),
         )
-    if facts.trouble or _ended(facts) in ("error", "interrupted"):
+    if _is_refused(facts.trouble):
+        if facts.freshness is not Freshness.CURRENT:
+            return _outdated(facts)
+    elif facts.trouble or _ended(facts) in ("error", "interrupted"):
         return _failed(facts)
     if facts.is_outdated:
         return _outdated(facts)
@@ -251,8 +254,16 @@ def _outdated(facts: Facts) -> BakeView:
     if there is not None:
         options = {"from_frame": there, "object": facts.object_name}
         row.append(Button("mpm.bake", f"From Frame {there}", "TRACKING_FORWARDS", options))
-    details = ("The scene has changed since the bake", *_there(facts))
-    return BakeView(State.OUTDATED, "Outdated", "ERROR", None, details, buttons=((*row, _free(facts)),))
+    if facts.is_outdated:
+        details, (message, remedy) = ("The scene has changed since the bake", *_there(facts)), ("", "")
+    else:
+        details, (message, remedy) = _there(facts), problem_and_remedy(facts.trouble)
+    return BakeView(State.OUTDATED, "Outdated", "ERROR", None, details, message, remedy, ((*row, _free(facts)),))
+
+
+def _is_refused(trouble: Message) -> bool:
+    """Whether the bake did not begin, because the cached frames belong to other settings."""
+    return Action.REPLACE in trouble.remedies
 
 
 def _resumable(facts: Facts, overview: Overview) -> BakeView:

@@ -8,13 +8,14 @@ from typing import Any, TypedDict, Unpack
 import bpy
 
 from ...core.errors import MpmError, Stopped
-from ...core.messages import Action, Message
+from ...core.messages import Action, Message, Topic
 from ...storage import events
 from ...storage.events import CancelledEvent, Ending, ErrorEvent, Event, StoppedEvent
 from ...storage.status import is_asked_to_pause
 from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import runtime
+from ..host.wording import in_blender
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
 from . import derived_processes, health, one_result, previews, scene_caches
@@ -35,6 +36,8 @@ _STATES: Mapping[type[Event], State] = {
     events.BakeProgress: State.BAKING,
     events.BakeFrame: State.BAKING,
 }
+# Warnings of the worker about what was done instead of what was asked for, which are reported too; the panel shows all.
+_TOLD = (Topic.OPEN_MESH, Topic.NO_EFFECT)
 
 
 class Order(TypedDict, total=False):
@@ -249,6 +252,8 @@ class BakeSession:
                 self.fraction, self._numbers = event.done / max(1, event.total), event.content()
                 self.result.show(event.frame)
                 self._derive()
+            case events.WarningEvent() if event.warning.topic in _TOLD:
+                self.result.news.append(in_blender(event.warning.message))
 
     def _derive(self) -> None:
         """Start making the derived data that the scene wants, once each; before the first frame is shown, it is not known which."""

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
+import bpy
+
 from ...core.errors import Cancelled, MpmError, Stopped
-from ...core.messages import one_line
+from ...core.messages import Message, one_line
 from .blender_types import BlenderEvent, BlenderObject, Context
 from .file_record import FileRecord
 from .translations import message
-from .wording import in_blender
+from .wording import for_scripts, in_blender
 
 
 class Operation:
@@ -46,8 +48,9 @@ class _Attempt:
         was_expected: whether the exception was an MpmError.
     """
 
-    def __init__(self, operator: Any) -> None:
+    def __init__(self, operator: Any, words: Callable[[Message], str] = in_blender) -> None:
         self._operator = operator
+        self._words = words
         self._record: FileRecord | None = None
         self.was_expected = False
 
@@ -64,7 +67,7 @@ class _Attempt:
         self.was_expected = isinstance(error, MpmError)
         if isinstance(error, MpmError):
             level = "WARNING" if isinstance(error, Cancelled | Stopped) else "ERROR"
-            said = in_blender(error.message)
+            said = self._words(error.message)
         else:
             level, said = "ERROR", unexpected(self._operator.bl_label, error)
             sys.excepthook(type(error), error, trace)
@@ -87,7 +90,8 @@ def unexpected(label: str, error: Exception) -> str:
 def _safe_execute(function: Callable[[Any, Context], Any]) -> Callable[[Any, Context], Any]:
     @functools.wraps(function)
     def execute(self: Any, context: Context) -> Any:
-        with _Attempt(self) as attempt:
+        # without an interface, only scripts call it
+        with _Attempt(self, for_scripts if bpy.app.background else in_blender) as attempt:
             if "UNDO" in getattr(self, "bl_options", ()):
                 attempt.will_take_back(context)
             return function(self, context)

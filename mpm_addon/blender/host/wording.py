@@ -12,6 +12,17 @@ BUTTONS = {
     Action.MEND_BY_TAKE: "choose one of its takes",
     Action.DERIVE: "choose Make Surface, Make Skin or Make Volume to resume",
     Action.FIND_MISSING: "show that take and resume its bake to fill the gap",
+    Action.THICKEN: "give it a thickness (Extrude for a text or curve, Solidify for a mesh), or, for an emitter, set Source to Surface",
+}
+# In scripts, which have no buttons.
+ARGUMENTS = {
+    **BUTTONS,
+    Action.BAKE: "call bpy.ops.mpm.bake()",
+    Action.RESTART: "bake with restart=True",
+    Action.RESUME: "bake again to resume",
+    Action.FILL_GAP: "bake again to fill the gap",
+    Action.REPLACE: "bake with restart=True to replace the frames, with from_frame to resume after one of them, or with another cache",
+    Action.SHOW_OTHER_TAKE: "show another take, or bake with restart=True",
 }
 # Words or whole names that have a different label, and words that stay lowercase in titles.
 _WORDS = {
@@ -37,11 +48,17 @@ def title(word: str) -> str:
 
 
 BLENDER = Wording(BUTTONS, title)
+SCRIPTS = Wording(ARGUMENTS, title)
 
 
 def in_blender(message: Message) -> str:
     """A message as one line, with buttons instead of command-line options, and labels instead of names."""
     return one_line(message.text(BLENDER))
+
+
+def for_scripts(message: Message) -> str:
+    """A message as one line, with arguments of operators instead of buttons, and labels instead of names."""
+    return one_line(message.text(SCRIPTS))
 
 
 def sentence(words: str) -> str:

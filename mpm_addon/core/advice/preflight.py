@@ -234,10 +234,11 @@ def _thin_shapes(scene: Scene) -> Iterator[SceneWarning]:
         if thickness is None or thickness >= 0.99 * limit:
             continue
         words = f"it is only {thickness:.2g} m thick, {thickness / spacing:.2g} times the cell size of {spacing:g} m"
-        words += "" if is_emitter else ": some material may pass through it"
         added = 0.0 if is_emitter else thickening(shape, spacing)
         if added > 0.0:
-            words += f", and particles collide with it as if it were {added:.2g} m thicker"
+            words += f": particles collide with it as if it were {added:.2g} m thicker, and fast ones may pass through it all the same"
+        elif not is_emitter:
+            words += ": some material may pass through it"
         wanted = "1 cell" if cells == 1.0 else f"{cells:g} cells"
         remedy = f"make it at least {wanted} thick, or use a `grid_spacing` of at most {thickness / cells:.2g} m"
         yield SceneWarning(Topic.THIN_EMITTER if is_emitter else Topic.THIN_COLLIDER, Message(words, (remedy,), subject))
@@ -305,21 +306,20 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
         if frame is None:
             continue
         bounds = bounds_at(emitter, frame)
+        places, is_lost = [], False
         for axis in axes:
             for is_high in (0, 1):
                 side = SIDES[2 * axis + is_high]
                 beyond = float((bounds[is_high, axis] - domain[is_high][axis]) * (1.0 if is_high else -1.0))
                 is_open = scene.domain.sides[side].surface == "open"
                 if beyond > (0.0 if is_open else 0.5 * scene.solver.grid_spacing):
-                    effect = "particles emitted there are removed at once" if is_open else "it cannot be baked"
-                    yield SceneWarning(
-                        Topic.OUTSIDE_DOMAIN,
-                        Message(
-                            f"it extends {beyond:.3g} m beyond side {side} of the domain at {domain[is_high][axis]:g} m: {effect}",
-                            ("move it inside or enlarge the domain",),
-                            _subject(emitter),
-                        ),
-                    )
+                    places.append(f"{beyond:.3g} m beyond side {side} of the domain at {domain[is_high][axis]:g} m")
+                    is_lost = is_lost or not is_open
+        if places:
+            effect = "it cannot be baked" if is_lost else "particles emitted there are removed at once"
+            where = " and ".join(filter(None, (", ".join(places[:-1]), places[-1])))
+            message = Message(f"it extends {where}: {effect}", ("move it inside or enlarge the domain",), _subject(emitter))
+            yield SceneWarning(Topic.OUTSIDE_DOMAIN, message)
     for collider in scene.colliders:
         # a dynamic collider may fall into the domain
         if collider.dynamic:

@@ -69,6 +69,13 @@ def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: 
     assert particle_objects.result_objects(bpy.context.scene) == []
 
 
+def test_what_a_bake_closed_is_reported(bpy: Any, stand_in: Any) -> None:
+    stand_in("warned")
+    news: list[str] = []
+    assert session.bake(bpy.context, on_news=news.extend) == []
+    assert news == ['Emitter "Cube": its mesh has a hole']
+
+
 def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:
     stand_in("slow")
     session.start(bpy.context)

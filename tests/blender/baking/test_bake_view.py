@@ -10,7 +10,7 @@ import pytest
 
 import mpm_addon
 from mpm_addon.blender.baking.bake_view import LIVE, BakeView, Facts, Progress, State, view_of
-from mpm_addon.blender.host.wording import BUTTONS, duration, in_blender, problem_and_remedy, size
+from mpm_addon.blender.host.wording import ARGUMENTS, BUTTONS, duration, in_blender, problem_and_remedy, size
 from mpm_addon.blender.reading.freshness import Freshness
 from mpm_addon.command_line.printing import countdown
 from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic
@@ -121,6 +121,25 @@ def test_an_outdated_bake_is_baked_again_or_from_a_frame() -> None:
     assert buttons(view) == [("bake_again", "Bake Again"), ("bake_free", "")]
 
 
+def test_a_bake_that_is_refused_has_not_failed() -> None:
+    """Nothing was baked: the frames are those of the scene as it was."""
+    refused = Message("contains frames that were baked before this scene changed", (Action.REPLACE,), "/cache")
+    known = facts(overview=overview(1, 2, 3, 4), status=status("done"), trouble=refused)
+    view = view_of(known._replace(freshness=Freshness.OUTDATED))
+    assert (view.state, view.headline, view.details[0], view.message) == (
+        State.OUTDATED,
+        "Outdated",
+        "The scene has changed since the bake",
+        "",
+    )
+    # a comparison of frames that were baked elsewhere has told
+    view = view_of(known._replace(freshness=Freshness.UNKNOWN))
+    assert (view.state, view.message) == (State.OUTDATED, "/cache: contains frames that were baked before this scene changed")
+    assert view.remedy.startswith("Choose Bake Again")
+    # and the change was taken back
+    assert view_of(known).state is State.DONE
+
+
 def test_frames_of_unknown_settings_are_compared_before_they_are_called_baked() -> None:
     view = view_of(SITUATIONS[State.UNKNOWN])
     assert (view.headline, view.icon) == ("4 frames, possibly outdated", "QUESTION")
@@ -172,7 +191,7 @@ def test_an_error_keeps_its_remedy_and_can_be_copied() -> None:
     assert (view.message, view.remedy) == ('Emitter "Cube": too small', "Use a larger one")
     assert buttons(view)[0] == ("bake", "Resume from Frame 3")
     assert ("copy_message", "Copy Message") in buttons(view)
-    assert view.text == 'The bake failed\n2 frames cached (50 MB)\nEmitter "Cube": too small; Use a larger one'
+    assert view.text == 'The bake failed\n2 frames cached (50 MB)\nEmitter "Cube": too small. Use a larger one'
     view = view_of(facts(trouble=Message("unstable at frame 3", ("use a smaller cfl",)), has_unstable=True))
     assert ("select_unstable", "Select Unstable Particles") in buttons(view)
     # a bake does not resume from outdated frames
@@ -193,7 +212,7 @@ def test_the_end_of_another_take_is_not_told() -> None:
 
 
 def test_options_of_the_command_line_become_buttons() -> None:
-    assert set(BUTTONS) == set(Action)
+    assert set(BUTTONS) == set(ARGUMENTS) == set(Action)
     assert not any("--" in words for words in BUTTONS.values())
     damaged = Message("is damaged", (Action.SHOW_OTHER_TAKE,), "/--from/c")
     assert damaged.text() == "/--from/c: is damaged; show another take, or bake again with --restart."

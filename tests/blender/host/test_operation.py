@@ -238,7 +238,7 @@ def test_what_is_foreseen_is_said_as_it_is_and_taken_back_too(bpy: Any, monkeypa
         raise MpmError("No room for a floor", Action.RESTART)
 
     monkeypatch.setattr(quick, "_add_floor", refuse)
-    assert error_of(bpy.ops.mpm.quick) == "No room for a floor; choose Bake Again."
+    assert error_of(bpy.ops.mpm.quick) == "No room for a floor; bake with restart=True."
     assert difference(before, file_state(bpy)) == {}
 
 

@@ -62,7 +62,7 @@ def test_a_collider_without_faces_is_refused(bpy: Any) -> None:
 
 def test_an_emitter_without_volume_is_refused(bpy: Any) -> None:
     add_mesh(bpy, "Sheet", CORNERS[:4], [(0, 1, 3, 2)]).mpm.type = "emitter"
-    with pytest.raises(SceneError, match=r'^Emitter "Sheet": the mesh has no volume'):
+    with pytest.raises(SceneError, match=r'^Emitter "Sheet": the mesh is flat, so it has no volume'):
         extracted(bpy)
 
 

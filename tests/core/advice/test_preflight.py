@@ -94,7 +94,9 @@ def test_a_thin_collider_says_how_much_thicker_it_acts() -> None:
     (warning,) = found(FINE, colliders=(Collider("wall", block((1.0, 1.0, 0.02))),))
     assert (warning.topic, warning.message.subject) == ("thin_collider", 'Collider "wall"')
     # 2 volume / area of a plate of 1 x 1 x 0.02 is 0.0192, and the grid spacing 0.05
-    assert "as if it were 0.031 m thicker" in warning.message.sentence()
+    assert warning.message.problem.endswith(
+        "particles collide with it as if it were 0.031 m thicker, and fast ones may pass through it all the same"
+    )
     (warning,) = found(FINE, colliders=(Collider("wall", box((0, 0, 0), (1.0, 1.0, 0.04))),))
     assert warning.message.sentence() == (
         "it is only 0.04 m thick, 0.8 times the cell size of 0.05 m: some material may pass through it; "
@@ -187,6 +189,11 @@ def test_an_emitter_beyond_a_side_is_named_with_the_side() -> None:
     assert "extends 0.1 m beyond side x_max of the domain at 1 m: particles emitted there are removed" in warning.message.sentence()
     (warning,) = found(out, domain=domain())
     assert "it cannot be baked" in warning.message.sentence()
+    # one line, however many sides it is beyond
+    (warning,) = found(emitter(box((0.0, 0.0, 1.0), (4.0, 4.0, 1.0))), domain=domain(x_max="open"))
+    places = ["1 m beyond side x_min of the domain at -1 m", "1 m beyond side x_max of the domain at 1 m"]
+    places.append("1 m beyond side y_min of the domain at -1 m")
+    assert warning.message.problem == f"it extends {', '.join(places)} and 1 m beyond side y_max of the domain at 1 m: it cannot be baked"
     assert topics(emitter(box((0.8, 0.0, 1.0), 0.4)), domain=domain(x_max="open")) == []
 
 

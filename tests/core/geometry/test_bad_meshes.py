@@ -11,6 +11,7 @@ from mpm_addon.core.geometry import sample_shape, signed_distance
 from mpm_addon.core.geometry.deforming import DeformingMesh
 from mpm_addon.core.geometry.distance import distance_query
 from mpm_addon.core.geometry.shapes import Mesh
+from mpm_addon.core.messages import Action, Message
 from mpm_addon.core.scene.description import Collider, Emitter
 from tests.core.scenes import BOX_CORNERS, BOX_TRIANGLES
 
@@ -70,7 +71,7 @@ NOTHING_INSIDE = [
 
 @pytest.mark.parametrize("mesh", NOTHING_INSIDE)
 def test_emitter_that_encloses_nothing_is_named_but_may_collide(mesh):
-    with pytest.raises(SceneError, match=r'^Emitter "Cube": the mesh has no volume: .*; close it'):
+    with pytest.raises(SceneError, match=r'^Emitter "Cube": the mesh (has no volume: .*; close it|is flat, so it has no volume; give it)'):
         Emitter("Cube", mesh, "water")
     with pytest.raises(SceneError, match="no volume"):
         sample_shape(mesh, grid_spacing=0.1)
@@ -81,9 +82,21 @@ def test_emitter_that_encloses_nothing_is_named_but_may_collide(mesh):
     assert np.isfinite(normal).all()
 
 
+@pytest.mark.parametrize("angle", [0.0, 0.7])
+def test_a_flat_mesh_is_called_flat_however_it_is_turned(angle):
+    """Such as a text: faces on both sides, without a thickness."""
+    turn = np.array([[np.cos(angle), 0.0, np.sin(angle)], [0.0, 1.0, 0.0], [-np.sin(angle), 0.0, np.cos(angle)]])
+    flat = np.array([[0, 0, 0], [5, 0, 0], [5, 1, 0], [0, 1, 0], [2, 0.5, 0]]) @ turn.T + [0.0, 0.0, 1000.0]
+    text = Mesh(flat, np.array([[0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]]))
+    with pytest.raises(SceneError) as raised:
+        Emitter("Cube", text, "water")
+    assert raised.value.message == Message("the mesh is flat, so it has no volume", (Action.THICKEN,), 'Emitter "Cube"')
+    Emitter("Cube", text, "water", source="surface")
+
+
 def test_sheet_that_waves_is_no_emitter(sheet):
     waves = sheet.vertices + [0, 0, 0.1] * np.cos(7 * sheet.vertices[:, :1])
-    with pytest.raises(SceneError, match="no volume: its openings are"):
+    with pytest.raises(SceneError, match=r"no volume: its openings have .*% of the area of its faces, and at most 80% can be closed"):
         Emitter("Sea", Mesh(waves, sheet.triangles), "water")
 
 

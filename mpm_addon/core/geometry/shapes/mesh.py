@@ -8,12 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import SceneError
+from ...messages import Action
 from ...scene.shape import Floats, Shape
 from .. import mesh_topology
 from .arrays import ArrayEquality, frozen_array
 
 # a mesh with openings larger than this, relative to its own surface, has no intended inside
 LARGEST_OPENING = 0.8
+# a mesh is flat if it is thinner than this, relative to its size: rotated planes are not exact
+_FLATTEST = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +76,12 @@ class Mesh(ArrayEquality, Shape):
     def check_inside(self, subject: str) -> None:
         """Check that the mesh has a volume, after `check`. Raises SceneError."""
         size = float(np.ptp(self.closed.vertices, axis=0).max())
+        if size > 0.0 and self._thickness() < _FLATTEST * size:
+            raise SceneError(f"{self.words} is flat, so it has no volume", Action.THICKEN, subject=subject)
         if self.opening() > LARGEST_OPENING:
             raise SceneError(
-                f"{self.words} has no volume: its openings are {self.opening():.0%} of its surface and at "
-                f"most {LARGEST_OPENING:.0%} can be filled",
+                f"{self.words} has no volume: its openings have {self.opening():.0%} of the area of its faces, and at "
+                f"most {LARGEST_OPENING:.0%} can be closed",
                 "close it, or give it a thickness (Solidify modifier)",
                 subject=subject,
             )
@@ -86,6 +91,13 @@ class Mesh(ArrayEquality, Shape):
                 "close it, or give it a thickness (Solidify modifier)",
                 subject=subject,
             )
+
+    def _thickness(self) -> float:
+        """The extent [m] in the direction in which the mesh extends least."""
+        points = self.vertices[np.unique(self.triangles)]
+        points = points - points.mean(axis=0)
+        _lengths, directions = np.linalg.eigh(points.T @ points)
+        return float(np.ptp(points @ directions[:, 0]))
 
     def bounds(self) -> Floats:
         return mesh_topology.bounds(self.vertices, self.triangles)
