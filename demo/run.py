@@ -5,7 +5,7 @@ Like a user, with the extension's zip in an isolated Blender:
 demo: the demonstration, a contact sheet and an animation (`make demo`).
 gallery: a contact sheet of each feature scene, for docs/features.md (`make gallery`).
 ready_scenes: a picture of each ready scene of Add > MPM, for the README and the manual (`make ready-scenes`).
-final: the same of those in full size, for docs/pictures.md.
+full: the same of those in full size, for docs/pictures.md.
 
 With the command line, displayed by the extension of the source tree:
 
@@ -131,7 +131,7 @@ def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
     return _ready_scene(name, blender, folder, "draft", (640, 360), 24)
 
 
-def final_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
+def full_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Add, bake and render a ready scene in its full size."""
     return _ready_scene(name, blender, folder, "full", (960, 540), 32)
 
@@ -216,7 +216,7 @@ KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str
     "demo": (DEMONSTRATION, demonstration),
     "gallery": ([name for name in SCENES if name not in DEMONSTRATION], feature),
     "ready_scenes": (READY_SCENES, ready_scene),
-    "final": (READY_SCENES, final_scene),
+    "full": (READY_SCENES, full_scene),
     "display": (SHOTS, display),
     "thumbnails": (material_preset_names(), thumbnail),
     "sheet": (material_preset_names(), sheet),

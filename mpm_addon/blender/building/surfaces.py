@@ -35,7 +35,7 @@ def _tiles(shader: Shader, color: Rgb, edge: float) -> Any:
 
 def glaze(item: BlenderObject) -> None:
     """Give an object a thin-glass material: transparent, and reflective at its edges. Needs no caustics and few samples."""
-    color = (0.92, 0.97, 1.0)
+    color = (0.98, 0.993, 1.0)
     material = _new(item.name, color)
     material.diffuse_color = (*color, 0.15)
     if tree_of(material) is not None:

@@ -25,7 +25,7 @@ _FIRST, _LAST = 8, 60
 def build(stage: Stage) -> None:
     stage.frames(84)
     stage.cells(0.0115, final=0.0055)
-    stage.floor(0.9, (0.42, 0.40, 0.37), tile=0.15, friction=0.2)
+    stage.floor(0.9, (0.42, 0.40, 0.37), friction=0.2)
     bowl_shape = turned(BOWL)
     basin = stage.collider("Basin", _scaled(bowl_shape, 1.45, 1.1), (0.06, 0.0, 0.0), (0.03, 0.11, 0.16), roughness=0.2)
     basin.data.shade_smooth()

@@ -18,7 +18,7 @@ def build(stage: Stage) -> None:
     stage.floor(1.8, (0.55, 0.42, 0.26), friction=0.6)
     stage.emitter("Castle", castle(), (0.25, 0.0, 0.0), "wet_sand")
     stage.emitter("Wave", box((0.26, 1.0, 0.24)), (-0.72, 0.0, 0.121), "water", velocity=(2.2, 0.0, 0.0))
-    stage.camera((-1.2, -2.2, 1.15), (0.08, 0.0, 0.14), lens=48.0)
+    stage.camera((-1.0, -1.7, 0.8), (0.12, 0.0, 0.13), lens=50.0)
 
 
 def castle() -> Solid:
