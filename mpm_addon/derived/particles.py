@@ -28,10 +28,11 @@ USUAL_PER_CELL = 8
 
 
 class Group(NamedTuple):
-    """The emitters whose particles share a mesh, and its name."""
+    """The emitters whose particles share a mesh, its name, and whether it shows grains."""
 
     name: str
     emitters: tuple[int, ...]
+    is_grainy: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Cloud:
         position: [m], float32 (n, 3).
         values: attribute name -> float32 (n,) or (n, components).
         numbers: attribute name -> index of a material or an emitter, int32 (n,).
+        is_grainy: whether the mesh shows grains.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Cloud:
     position: NDArray[np.float32]
     values: Mapping[str, NDArray[np.float32]]
     numbers: Mapping[str, NDArray[np.int32]]
+    is_grainy: bool = False
 
 
 class Plan:
@@ -72,7 +75,7 @@ class Plan:
         self.groups = groups_of(self.scene, settings)
         self._spacing = self.scene.solver.grid_spacing / USUAL_PER_CELL ** (1 / 3)
         self._names = settings.attribute_names
-        is_textured = any(finish.bump or finish.crust for finish in (_finish(self.scene, number) for number in self.emitters))
+        is_textured = any(_finish(self.scene, number).is_textured for number in self.emitters)
         self._usual = (*_USUAL, *((REST_POSITION,) if is_textured else ()))
 
     @property
@@ -93,7 +96,7 @@ class Plan:
         for group in self.groups:
             chosen = self._chosen(frame, group)
             if len(chosen):
-                clouds.append(self._cloud(frame, group.name, chosen, names))
+                clouds.append(self._cloud(frame, group, chosen, names))
         return clouds
 
     def _chosen(self, frame: Frame, group: Group) -> NDArray[np.intp]:
@@ -101,16 +104,17 @@ class Plan:
             return np.arange(len(frame.position))
         return np.flatnonzero(np.isin(frame.arrays[EMITTER], group.emitters))
 
-    def _cloud(self, frame: Frame, name: str, chosen: NDArray[np.intp], names: Sequence[str]) -> Cloud:
+    def _cloud(self, frame: Frame, group: Group, chosen: NDArray[np.intp], names: Sequence[str]) -> Cloud:
         arrays: dict[str, Any] = {each: frame.arrays[each][chosen] for each in names}
         scale = frame.arrays.get("scale")
         spacing = float(np.median(scale[chosen])) if scale is not None else self._spacing
         return Cloud(
-            name,
+            group.name,
             spacing if spacing > 0.0 else self._spacing,
             frame.position[chosen],
             {each: array.astype(np.float32) for each, array in arrays.items() if array.dtype.kind == "f"},
             {each: array.astype(np.int32) for each, array in arrays.items() if array.dtype.kind != "f"},
+            group.is_grainy,
         )
 
     def _attributes(self, frame: Frame) -> list[str]:
@@ -137,11 +141,13 @@ def groups_of(scene: Scene, settings: SurfaceSettings) -> list[Group]:
     liquid = [number for number in smooth if not has_own_mesh(scene, number)]
     chosen = numbers if settings.include == ALL else liquid or smooth or numbers
     if settings.meshes == BY_EMITTER:
-        return [Group(scene.emitters[number].name, (number,)) for number in chosen]
-    if settings.meshes == BY_MATERIAL:
+        found = [(scene.emitters[number].name, [number]) for number in chosen]
+    elif settings.meshes == BY_MATERIAL:
         names = list(dict.fromkeys(scene.emitters[number].material for number in chosen))
-        return [Group(name, tuple(number for number in chosen if scene.emitters[number].material == name)) for name in names]
-    return [Group("", tuple(chosen))]
+        found = [(name, [number for number in chosen if scene.emitters[number].material == name]) for name in names]
+    else:
+        found = [("", chosen)]
+    return [Group(name, tuple(group), all(_finish(scene, number).grain_size > 0.0 for number in group)) for name, group in found]
 
 
 def has_own_mesh(scene: Scene, number: int) -> bool:

@@ -33,6 +33,7 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Surf
         SceneError: pysplashsurf is missing.
     """
     splashsurf = require("pysplashsurf", "pysplashsurf", "making surfaces")
+    recipe = recipe.of_grains if cloud.is_grainy else recipe
     radius = 0.5 * cloud.spacing
     edge = recipe.voxel * radius if voxel is None else voxel
     # keeps precision far from the origin

@@ -13,9 +13,13 @@ TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
 AUTOMATIC, ALL = "automatic", "all"
 
 # Part of the hashes; increase one when the same settings produce different data.
-_VERSION = 2
+_VERSION = 3
 _SKIN_VERSION = 1
 _VOLUME_VERSION = 1
+
+
+# The reach of particles [radii] in a surface that shows grains, and how many times less it is smoothed.
+_GRAINY_REACH, _GRAINY_CALM = 2.0, 5
 
 
 class Recipe(NamedTuple):
@@ -32,6 +36,11 @@ class Recipe(NamedTuple):
     reach: float
     threshold: float
     smoothing: int
+
+    @property
+    def of_grains(self) -> "Recipe":
+        """The recipe of a surface that shows grains: it may be pitted, and keeps edges that are rounded off otherwise."""
+        return self._replace(reach=_GRAINY_REACH, smoothing=self.smoothing // _GRAINY_CALM)
 
 
 # At threshold 0.5 a flat surface at rest lies 0.27 spacings outside the particles' volume, and smoothing rounds off about as much along

@@ -79,6 +79,24 @@ def test_a_material_with_a_texture_takes_its_place_along(tmp_path: Path, capsys:
             np.testing.assert_allclose(piece.arrays["rest_position"] + moved, piece.position, atol=SPACING)
 
 
+def test_damp_sand_keeps_edges_that_water_rounds_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two towers of a castle with a gap of two particles between them."""
+    usual, position = description((("flow", "water"),)), block(10)
+    position = position[(np.abs(position[:, 0]) > 1.1 * SPACING) | (position[:, 2] < 0.0)]
+    depth, textured = {}, set()
+    for law, material in (("water", "water"), ("sand", "wet_sand")):
+        emitters = (replace(usual.emitters[0], material=material),)
+        scene = replace(usual, materials={material: Material(material, LAWS[law]())}, emitters=emitters)
+        write_cache(tmp_path / material, arrays(position, rest_position=position), scene=scene)
+        assert derive(capsys, tmp_path / material)[0] == 0
+        (piece,) = pieces(tmp_path / material).values()
+        top = piece.position[(np.abs(piece.position[:, :2]) < 0.6 * SPACING).all(axis=1), 2].max()
+        depth[material] = (5.0 * SPACING - top) / SPACING
+        textured |= {material} if "rest_position" in piece.arrays else set()
+    assert depth["wet_sand"] > 4.0 > depth["water"]
+    assert textured == {"wet_sand"}
+
+
 def test_attributes_are_chosen_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cache(tmp_path, arrays(block(6)))
     assert derive(capsys, tmp_path, *DRAFT, "--attributes", "stress, velocity")[0] == 0

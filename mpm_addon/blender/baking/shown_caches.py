@@ -209,6 +209,7 @@ def looks_of(scene: Scene) -> list[display.Look]:
             law=scene.materials[emitter.material].law.name,
             material=emitter.material,
             spacing=scene.solver.grid_spacing,
+            thickness=emitter.thickness(),
             can_follow=scene.solver.dimension == 3 and not follow_problem(emitter),
             vertices=len(emitter.shape.vertices) if isinstance(emitter.shape, Mesh) else 0,
         )

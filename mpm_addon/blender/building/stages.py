@@ -51,7 +51,7 @@ class Studio:
         size: of the picture [pixels].
         samples, bounces, fog_bounces: settings of Cycles; light that is scattered in fog less often makes it gray.
         view: view transform and look; the scene's own if not given.
-        is_final: whether particles are as small as declared for final pictures, with fine surfaces and motion blur.
+        is_full: whether particles are as small as declared for the full size, with fine surfaces and motion blur.
     """
 
     lamps: tuple[Lamp, ...]
@@ -62,7 +62,7 @@ class Studio:
     bounces: int = 12
     fog_bounces: int = 4
     view: tuple[str, str] | None = None
-    is_final: bool = False
+    is_full: bool = False
 
 
 DRAFT = Studio(
@@ -71,7 +71,7 @@ DRAFT = Studio(
     brightness=0.3,
     view=("AgX", "AgX - Medium High Contrast"),
 )
-FINAL = replace(DRAFT, size=(1920, 1080), samples=64, is_final=True)
+FULL = replace(DRAFT, size=(1920, 1080), samples=64, is_full=True)
 
 
 class Stage:
@@ -95,10 +95,10 @@ class Stage:
         self.scene.frame_set(1)
         self.scene.mpm.time_scale = time_scale
 
-    def cells(self, edge: float, *, final: float | None = None) -> None:
-        """Set the cell size [m]; `final` is that for final pictures, if it differs."""
+    def cells(self, edge: float, *, full: float | None = None) -> None:
+        """Set the cell size [m]; `full` is that in full size, if it differs."""
         self.scene.mpm.solver.spacing = "spacing"
-        self.scene.mpm.solver.grid_spacing = self._unit * (final if final is not None and self.studio.is_final else edge)
+        self.scene.mpm.solver.grid_spacing = self._unit * (full if full is not None and self.studio.is_full else edge)
 
     def emitter(
         self, name: str, solid: Solid, at: Point, preset: str, *, rotation: Point = (0.0, 0.0, 0.0), bevel: float = 0.0, **settings: Any
@@ -238,7 +238,7 @@ class Stage:
         studio, render = self.studio, self.scene.render
         render.resolution_x, render.resolution_y = studio.size
         render.resolution_percentage = 100
-        if studio.is_final:
+        if studio.is_full:
             render.use_motion_blur = True
             self.scene.mpm.surface.quality = FILM
         if studio.view is not None:

@@ -21,6 +21,11 @@ _SURFACE, _VOLUME = "Principled BSDF", "MPM Absorption"
 PAINTED_COLOR = "color"
 # Fraction by which a clear material that does not absorb keeps its color: light passes through at least two surfaces.
 _TINT = 0.3
+# Light takes on the color over this fraction of thick matter, where that is deeper than the finish says: a jar of honey is golden, and a
+# barrel of it nearly black.
+_DEPTH = 0.25
+# The height of bumps for which they look like grains, relative to the grains' size.
+_RELIEF = 1.5
 # The color of rock that has cooled.
 _CRUST = (0.02, 0.018, 0.016, 1.0)
 
@@ -34,6 +39,7 @@ class Look(NamedTuple):
         is_painted: whether each particle has its own color, in the attribute `color`.
         law, material: its law and material; emitters of one material share a surface.
         spacing: the cell size [m], which scales bumps and subsurface scattering.
+        thickness: how thick the emitted matter is [m]; colors inside a clear material are deeper in thick matter.
         scale_length: meters per Blender unit.
         mode: the initial display mode in the viewport and in renders; chosen by the material if not given.
         can_follow: whether the emitter has a mesh that can follow its particles.
@@ -46,6 +52,7 @@ class Look(NamedTuple):
     law: str = ""
     material: str = ""
     spacing: float = 0.02
+    thickness: float = 0.0
     scale_length: float = 1.0
     mode: str = ""
     can_follow: bool = False
@@ -60,6 +67,19 @@ class Look(NamedTuple):
         """The cell size in Blender units."""
         return self.spacing / self.scale_length
 
+    @property
+    def grain(self) -> float:
+        """The size of grains on a surface in Blender units."""
+        return self.finish.grain_size / self.scale_length
+
+    @property
+    def absorption(self) -> float:
+        """The density of absorption [1 / Blender unit]; 0 if the color does not come from inside a clear material."""
+        finish = self.finish
+        if finish.absorption_depth == 0.0 or finish.transmission == 0.0 or self.is_painted:
+            return 0.0
+        return self.scale_length / max(finish.absorption_depth, _DEPTH * self.thickness)
+
 
 def material_name(emitter: str) -> str:
     """The name of an emitter's Blender material."""
@@ -70,7 +90,8 @@ def material_of(look: Look) -> BlenderMaterial:
     """The emitter's Blender material. Follows changes of the emitter, and is otherwise left unchanged."""
     name = material_name(look.name)
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
-    wanted = json.dumps([*(round(part, 5) for part in look.color), look.is_painted, look.law, look.material, round(look.scale_length, 6)])
+    numbers = (*look.color, look.scale_length, look.absorption)
+    wanted = json.dumps([*(float(f"{number:.5g}") for number in numbers), look.is_painted, look.law, look.material])
     if material.get(_LOOK) == wanted:
         return material
     is_ours = _LOOK not in material or not assets.is_edited(tree_of(material))
@@ -113,17 +134,12 @@ def _build(tree: NodeTree, look: Look) -> None:
     }
     if finish.emission > 0.0:
         values |= _glow(shader, look, color)
-    if finish.bump > 0.0:
+    if finish.bump > 0.0 or finish.grain_size > 0.0:
         values["Normal"] = _bumps(shader, look)
-    absorption = {"Color": look.color, "Density": look.scale_length / finish.absorption_depth} if _absorbs(look) else {}
+    absorption = {"Color": look.color, "Density": look.absorption} if look.absorption else {}
     volume = shader.node("ShaderNodeVolumeAbsorption", absorption, name=_VOLUME) if absorption else None
     surface = shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE)
     shader.end(surface if volume is None else _lit_through(shader, surface), volume)
-
-
-def _absorbs(look: Look) -> bool:
-    """Whether the color comes from inside a clear material rather than from its surface."""
-    return look.finish.absorption_depth > 0.0 and look.finish.transmission > 0.0 and not look.is_painted
 
 
 def _lit_through(shader: "Shader", surface: Any) -> Any:
@@ -141,14 +157,23 @@ def _base_color(shader: "Shader", look: Look) -> Any:
     finish = look.finish
     if look.is_painted:
         return shader.attribute(PAINTED_COLOR, "Vector")
-    share = 1.0 - (1.0 if _absorbs(look) else _TINT) * finish.transmission
+    share = 1.0 - (1.0 if look.absorption else _TINT) * finish.transmission
     color = tuple(1.0 - share * (1.0 - part) for part in look.color[:3])
     if finish.variation == 0.0:
         return (*color, 1.0)
-    # the same brightness in every frame, because particles keep their IDs
-    noise = shader.node("ShaderNodeTexWhiteNoise", {"W": shader.attribute("id", "Fac")}, noise_dimensions="1D").outputs["Value"]
-    value = shader.node("ShaderNodeMapRange", {0: noise, 3: 1.0 - finish.variation, 4: 1.0 + 0.15 * finish.variation}).outputs[0]
+    value = shader.node("ShaderNodeMapRange", _brightness(shader, look)).outputs[0]
     return shader.node("ShaderNodeHueSaturation", {"Value": value, "Color": (*color, 1.0)}).outputs[0]
+
+
+def _brightness(shader: "Shader", look: Look) -> Inputs:
+    """What maps noise to the brightness of grains, which stays the same in all frames."""
+    darkest, brightest = 1.0 - look.finish.variation, 1.0 + 0.15 * look.finish.variation
+    if look.finish.grain_size > 0.0:
+        # nearly all of the noise is within 0.2 of its mean, 0.5
+        return {0: _noise(shader, 1.0 / look.grain), 1: 0.3, 2: 0.7, 3: darkest, 4: brightest}
+    # particles keep their IDs
+    noise = shader.node("ShaderNodeTexWhiteNoise", {"W": shader.attribute("id", "Fac")}, noise_dimensions="1D").outputs["Value"]
+    return {0: noise, 3: darkest, 4: brightest}
 
 
 def _glow(shader: "Shader", look: Look, color: Any) -> Inputs:
@@ -171,9 +196,12 @@ def _noise(shader: "Shader", scale: float) -> Any:
 
 
 def _bumps(shader: "Shader", look: Look) -> Any:
-    """Small bumps that move with the material."""
-    height = _noise(shader, 0.6 / look.cell)
-    return shader.node("ShaderNodeBump", {"Strength": look.finish.bump, "Distance": 0.4 * look.cell, "Height": height}).outputs[0]
+    """Small bumps that move with the material: its grains, or else some of about a cell."""
+    if look.finish.grain_size > 0.0:
+        scale, strength, distance = 1.0 / look.grain, 1.0, _RELIEF * look.grain
+    else:
+        scale, strength, distance = 0.6 / look.cell, look.finish.bump, 0.4 * look.cell
+    return shader.node("ShaderNodeBump", {"Strength": strength, "Distance": distance, "Height": _noise(shader, scale)}).outputs[0]
 
 
 def _recolor(tree: NodeTree, look: Look) -> None:

@@ -39,8 +39,20 @@ class Finish:
     emission: float = parameter(0.0, minimum=0.0, maximum=1e3, help="Strength of emission in the material's color")
     crust: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Fraction of a glowing surface that has cooled to a dark crust (lava 0.5)")
     variation: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Variation of the brightness of grains")
+    grain_size: float = parameter(
+        0.0,
+        unit="m",
+        minimum=0.0,
+        maximum=1.0,
+        help="Size of the grains that a surface shows as bumps and brightness; 0 shows none (damp sand 0.004)",
+    )
     flatness: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Flatness of grains (stones 0, flakes 0.7)")
     bump: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Strength of small bumps on the surface")
+
+    @property
+    def is_textured(self) -> bool:
+        """Whether a surface shows a texture that moves with the material."""
+        return max(self.bump, self.crust, self.grain_size) > 0.0
 
 
 PLAIN = Finish(mode=SPHERES)

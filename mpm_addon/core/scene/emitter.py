@@ -202,6 +202,12 @@ class Emitter:
         # a rotation across the flow makes one side faster than the other
         return speed > 0.0 and bool(np.linalg.norm(np.cross(velocity, turn)) <= 1e-6 * speed * np.linalg.norm(turn))
 
+    def thickness(self) -> float:
+        """How thick the emitted matter is [m]: the shortest edge of the shape's bounds, or the next one for a stream, which leaves a nozzle
+        along its shortest."""
+        shortest, middle, _ = sorted(float(edge) for edge in np.ptp(self.shape.bounds(), axis=0))
+        return middle if self.mode == "inflow" else shortest
+
     @property
     def has_pins(self) -> bool:
         """Whether it ever pins its particles."""

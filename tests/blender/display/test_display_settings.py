@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from mpm_addon.blender import display
 from mpm_addon.blender.display import assets, attribute_colors, looks, surface
 from mpm_addon.blender.interface.panels import display_panels
 from mpm_addon.core.errors import MpmError
+from mpm_addon.storage.presets import material_preset
 from tests.blender.displayed import SAND, WATER, block, displayed_particles, evaluated, shown, use
 from tests.blender.scenes import add_mesh
 
@@ -101,6 +103,52 @@ def test_clear_materials_take_their_color_from_inside(bpy: Any, particles: Any) 
         bpy.data.materials.remove(bpy.data.materials["MPM Pool"])
         display.dress(particles, [other])
         assert inputs()[1] is None
+
+
+@blender
+@pytest.mark.parametrize("thickness", [0.0, 0.06, 0.25, 2.0])
+def test_honey_is_golden_however_thick_it_is(bpy: Any, particles: Any, thickness: float) -> None:
+    """Light that has passed it keeps nearly all of its red, a part of its green, and hardly any blue: not black, and not colorless."""
+    honey = display.Look("Pool", (*(material_preset("honey").color or ()), 1.0), law="water", material="honey", thickness=thickness)
+    display.dress(particles, [honey, SAND])
+    inside = bpy.data.materials["MPM Pool"].node_tree.nodes["MPM Absorption"].inputs
+    across = max(thickness, 0.06)
+    red, green, blue = (math.exp(-(1.0 - part) * inside["Density"].default_value * across) for part in inside["Color"].default_value[:3])
+    assert red > 0.8 and 0.25 < green < 0.5 and blue < 0.1
+
+
+@blender
+def test_the_depth_of_color_follows_the_emitter_and_spares_edited_materials(bpy: Any, particles: Any) -> None:
+    def density() -> float:
+        return bpy.data.materials["MPM Pool"].node_tree.nodes["MPM Absorption"].inputs["Density"].default_value
+
+    display.dress(particles, [WATER._replace(thickness=0.5), SAND])
+    assert density() == pytest.approx(1.0 / WATER.finish.absorption_depth)
+    display.dress(particles, [WATER._replace(thickness=40.0), SAND])
+    assert density() == pytest.approx(1.0 / 10.0)
+    nodes = bpy.data.materials["MPM Pool"].node_tree.nodes
+    nodes["MPM Absorption"].inputs["Density"].default_value = 3.0
+    display.dress(particles, [WATER, SAND])
+    assert density() == 3.0
+
+
+@blender
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_damp_sand_is_a_surface_with_grains_of_a_fixed_size(bpy: Any, particles: Any, meters: float) -> None:
+    bpy.context.scene.unit_settings.scale_length = meters
+    damp = SAND._replace(material="wet_sand")
+    for spacing in (0.02, 0.2):
+        display.dress(particles, [WATER, damp._replace(spacing=spacing)])
+        assert looks.mode_of(particles.mpm.display.parts[1], is_render=True) == "surface"
+        nodes = bpy.data.materials["MPM Heap"].node_tree.nodes
+        surface_inputs = nodes["Principled BSDF"].inputs
+        bump = surface_inputs["Normal"].links[0].from_node
+        texture = bump.inputs["Height"].links[0].from_node
+        size = damp.finish.grain_size / meters
+        assert texture.inputs["Scale"].default_value == pytest.approx(1.0 / size)
+        assert 0.5 * size < bump.inputs["Distance"].default_value < 2.0 * size
+        assert surface_inputs["Base Color"].is_linked
+        bpy.data.materials.remove(bpy.data.materials["MPM Heap"])
 
 
 @blender

@@ -15,7 +15,7 @@ from ...host.operation import Operation
 from ...host.registrar import Registrar
 from ...settings.declarations import enum_items
 from ..placement import refusal
-from ..stages import DRAFT, FINAL, Stage
+from ..stages import DRAFT, FULL, Stage
 from ..surfaces import is_factory_world
 from . import SCENES
 
@@ -25,7 +25,7 @@ SIZES = {
     "full": (
         "Full",
         "300,000 to 400,000 particles, fine surfaces and motion blur, 1920 x 1080: bakes ten to twenty times as long",
-        FINAL,
+        FULL,
     ),
 }
 _FACTORY_OBJECTS = {"Cube": "MESH", "Light": "LIGHT", "Camera": "CAMERA"}

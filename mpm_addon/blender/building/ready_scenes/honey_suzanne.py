@@ -9,7 +9,7 @@ DESCRIPTION = "A thread of honey coils and runs over Suzanne"
 
 def build(stage: Stage) -> None:
     stage.frames(96)
-    stage.cells(0.0105, final=0.0062)
+    stage.cells(0.0105, full=0.0062)
     stage.floor(0.8, (0.30, 0.36, 0.40), surface="sticky")
     head = stage.collider(
         "Suzanne",

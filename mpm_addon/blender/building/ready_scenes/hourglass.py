@@ -20,7 +20,7 @@ _STEPS = 20
 
 def build(stage: Stage) -> None:
     stage.frames(90)
-    stage.cells(0.016, final=0.008)
+    stage.cells(0.016, full=0.008)
     stage.floor(1.0, (0.09, 0.20, 0.20))
     at = (0.0, 0.0, _MIDDLE)
     wall = stage.collider("Glass Wall", _shell(_WALL), at, (0.8, 0.9, 1.0), surface="separate", friction=0.15)

@@ -14,11 +14,11 @@ _BATTLEMENT = 0.045
 
 def build(stage: Stage) -> None:
     stage.frames(72)
-    stage.cells(0.021, final=0.0136)
+    stage.cells(0.021, full=0.0136)
     stage.floor(1.8, (0.55, 0.42, 0.26), friction=0.6)
     stage.emitter("Castle", castle(), (0.25, 0.0, 0.0), "wet_sand")
     stage.emitter("Wave", box((0.26, 1.0, 0.24)), (-0.72, 0.0, 0.121), "water", velocity=(2.2, 0.0, 0.0))
-    stage.camera((-1.0, -1.7, 0.8), (0.12, 0.0, 0.13), lens=50.0)
+    stage.camera((0.2, -2.3, 0.7), (0.06, 0.0, 0.13), lens=50.0)
 
 
 def castle() -> Solid:
