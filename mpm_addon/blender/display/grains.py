@@ -1,7 +1,8 @@
 """The node group MPM Grains: angular stones or flakes on each point, rotated and stretched with the material.
 
 A particle stands for many grains of sand. Its grains lie around it, with sizes of a power law, and together have its volume. They move
-with the particle, and around it with the rotation and stretch of the material.
+with the particle, and around it with the rotation and stretch of the material. In material that flies apart, they fill the growing
+distance to the next particle; they would show as lumps otherwise.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ from .node_builder import GEOMETRY, Builder, Socket
 from .points import SPHERE_RADIUS
 
 NAME = "MPM Grains"
-VERSION = 3
+VERSION = 4
 HELP = "Instance stones or flakes on every point, rotated and stretched by the rotation and stretch attributes"
 COUNT, VARIATION, FLATNESS = "Grains per Particle", "Variation", "Flatness"
 INPUTS = (
@@ -36,7 +37,9 @@ _EXPONENT = 2.5
 _LARGEST_RATIO = 7.0
 # Keeps the formulas finite where all grains have the same size.
 _EQUAL = 1e-3
-_PLACE = "grain_place"
+_PLACE, _LOOSENESS = "grain_place", "grain_looseness"
+# The greatest distance to the next particle that grains fill [edges of the particle's share].
+_LOOSEST = 4.0
 # Half the width of the places of many grains [edges of the particle's share], whose density falls linearly from the particle: places
 # of neighbors overlap, because grains that filled the share evenly would show as lumps.
 _REACH = 1.4
@@ -68,15 +71,28 @@ def _grains(builder: Builder) -> Any:
     Blender gives each copy of a point an ID of its own.
     """
     count = builder.inputs[COUNT]
-    copies = builder.out("GeometryNodeDuplicateElements", {"Geometry": builder.inputs["Geometry"], "Amount": count}, domain="POINT")
     edge = builder.math("DIVIDE", builder.out("GeometryNodeInputRadius"), SPHERE_RADIUS)
+    # before there are copies, whose neighbors are other copies; a single grain needs no room
+    several = builder.math("GREATER_THAN", count, 1.5)
+    points = builder.store(builder.inputs["Geometry"], _LOOSENESS, "FLOAT", _looseness(builder, edge), Selection=several)
+    copies = builder.out("GeometryNodeDuplicateElements", {"Geometry": points, "Amount": count}, domain="POINT")
     # a single grain lies at the particle's position
     spread = builder.math("SUBTRACT", 1.0, builder.math("POWER", count, -1.0 / 3.0))
-    reach = builder.math("MULTIPLY", edge, builder.math("MULTIPLY", spread, _REACH))
+    room = builder.math("MULTIPLY", edge, builder.attribute(_LOOSENESS, "FLOAT"))
+    reach = builder.math("MULTIPLY", room, builder.math("MULTIPLY", spread, _REACH))
     number = builder.attribute("id", "INT")
     first, second = (builder.random("FLOAT_VECTOR", (-0.5, -0.5, -0.5), (0.5, 0.5, 0.5), number, seed) for seed in (4, 5))
     place = builder.vector("SCALE", builder.vector("ADD", first, second), scale=reach)
     return builder.store(copies, _PLACE, "FLOAT_VECTOR", place)
+
+
+def _looseness(builder: Builder, edge: Any) -> Any:
+    """The distance to the next particle relative to the edge of a particle's share; 1 where particles are packed."""
+    position = builder.out("GeometryNodeInputPosition")
+    nearest = builder.out("GeometryNodeIndexOfNearest", {"Position": position})
+    there = builder.out("GeometryNodeFieldAtIndex", {"Index": nearest, "Value": position}, data_type="FLOAT_VECTOR", domain="POINT")
+    distance = builder.out("ShaderNodeVectorMath", {0: position, 1: there}, operation="DISTANCE")
+    return builder.math("MINIMUM", _LOOSEST, builder.math("MAXIMUM", 1.0, builder.math("DIVIDE", distance, edge)))
 
 
 def _stone(builder: Builder, shape: Any, seed: int) -> Any:

@@ -13,7 +13,8 @@ SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "
 VOXEL_SIZE, SMOOTHING, VARIATION, COUNT = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION, grains.COUNT
 # Viewport surfaces have larger faces, and take an eighth of the time.
 _VIEWPORT_COARSENESS = 1.6
-_GRAINS = 10
+# The most grains that 0 stands for, for each particle and for an emitter: one to three gigabytes in Cycles.
+_GRAINS, _ALL_GRAINS = 30, 3e6
 
 
 def _named(sockets: tuple[Socket, ...], name: str) -> Socket:
@@ -30,8 +31,10 @@ INPUTS = (
     _named(surface.INPUTS, VOXEL_SIZE),
     _named(surface.INPUTS, SMOOTHING),
     _named(grains.INPUTS, COUNT)._replace(
-        default=_GRAINS,
-        help="Grains of each particle in renders, which share its volume (coarse sand 1, fine sand 30); the viewport shows one",
+        default=0,
+        minimum=0,
+        help="Grains of each particle in renders, which share its volume (coarse sand 1, fine sand 30); 0 chooses 30, or fewer where an "
+        "emitter has more than 100,000 particles. The viewport shows one",
     ),
     _named(grains.INPUTS, VARIATION),
 )
@@ -105,7 +108,7 @@ def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_
     if part.mode == GRAINS:
         shape = {VARIATION: inputs[VARIATION], grains.FLATNESS: part.flatness}
         if is_render:
-            shape[COUNT] = inputs[COUNT]
+            shape[COUNT] = _grain_count(builder, cloud)
         return builder.group(assets.asset(grains), part.label, {**dressed, **shape})
     if part.mode == SURFACE:
         detail = {VOXEL_SIZE: inputs[VOXEL_SIZE], SMOOTHING: inputs[SMOOTHING]}
@@ -118,6 +121,15 @@ def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_
     painted = builder.painted(cloud, part.material)
     # joined point clouds would all get the material of one
     return builder.out("GeometryNodeGeometryToInstance", {"Geometry": painted}) if len(parts) > 1 else painted
+
+
+def _grain_count(builder: Builder, cloud: Any) -> Any:
+    """The grains of each particle: as many as chosen, or as an emitter with so many particles can afford."""
+    chosen = builder.inputs[COUNT]
+    particles = builder.out("GeometryNodeAttributeDomainSize", {"Geometry": cloud}, component="POINTCLOUD")
+    affordable = builder.math("DIVIDE", _ALL_GRAINS, builder.math("MAXIMUM", particles, 1.0))
+    automatic = builder.math("FLOOR", builder.math("MINIMUM", _GRAINS, builder.math("MAXIMUM", affordable, 1.0)))
+    return builder.switch("INT", builder.is_equal(chosen, 0), chosen, automatic)
 
 
 def _selection(builder: Builder, numbers: Sequence[int]) -> Any:

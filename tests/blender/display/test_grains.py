@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.display import grains
+from mpm_addon.blender.display import grains, tree
 from mpm_addon.blender.display.points import SPHERE_RADIUS
 from tests.blender.displayed import EDGE, SAND, block, use
 
@@ -50,15 +50,27 @@ def particles_of(item: Any) -> Any:
     return np.array([vertex.co for vertex in item.data.vertices])
 
 
-def test_the_viewport_shows_one_grain_and_renders_as_many_as_chosen(bpy: Any) -> None:
+@pytest.mark.parametrize(("chosen", "affordable", "expected"), [(0, 1e6, 30), (0, 2000, 9), (0, 10, 1), (7, 10, 7)])
+def test_renders_show_as_many_grains_as_chosen_or_as_an_emitter_can_afford(
+    bpy: Any, monkeypatch: pytest.MonkeyPatch, chosen: int, affordable: float, expected: int
+) -> None:
+    monkeypatch.setattr(tree, "_ALL_GRAINS", affordable)
+    item = block(bpy, SIDE)
+    display.dress(item, [SAND])
+    use(item, "grains")
+    shown, rendered = sorted(nodes(item), key=lambda node: node.inputs[grains.COUNT].is_linked)
+    assert (shown.inputs[grains.COUNT].is_linked, shown.inputs[grains.COUNT].default_value) == (False, 1)
+    display.modifier_of(item).node_group.links.new(rendered.inputs[grains.COUNT].links[0].from_socket, shown.inputs[grains.COUNT])
+    display.set_input(display.modifier_of(item), tree.COUNT, chosen)
+    assert len(matrices(bpy)) == expected * SIDE**3
+
+
+def test_the_viewport_shows_one_grain_at_each_particle(bpy: Any) -> None:
     item = block(bpy, SIDE)
     display.dress(item, [SAND])
     use(item, "grains")
     assert len(matrices(bpy)) == SIDE**3
     np.testing.assert_allclose(matrices(bpy)[:, :3, 3], particles_of(item), atol=1e-6)
-    shown, rendered = sorted(nodes(item), key=lambda node: node.inputs[grains.COUNT].is_linked)
-    assert (shown.inputs[grains.COUNT].is_linked, shown.inputs[grains.COUNT].default_value) == (False, 1)
-    assert rendered.inputs[grains.COUNT].links[0].from_socket.name == grains.COUNT
 
 
 def test_grains_lie_around_their_particle_and_overlap_those_of_its_neighbors(bpy: Any, sand: Any) -> None:
@@ -72,6 +84,18 @@ def test_grains_lie_around_their_particle_and_overlap_those_of_its_neighbors(bpy
     np.testing.assert_allclose(offsets.std(axis=0), reach / np.sqrt(6.0), rtol=0.05)
     np.testing.assert_allclose(offsets.std(axis=0), 1.0 / np.sqrt(12.0), rtol=0.2)
     np.testing.assert_allclose(offsets.mean(axis=0), 0.0, atol=0.02)
+
+
+@pytest.mark.parametrize(("apart", "looseness"), [(0.8, 1.0), (2.5, 2.5), (50.0, 4.0)])
+def test_grains_of_loose_particles_fill_the_distance_between_them(bpy: Any, sand: Any, apart: float, looseness: float) -> None:
+    """Snow that bursts: particles keep their size, and get farther and farther from each other."""
+    packed = (matrices(bpy)[:, :3, 3] - np.repeat(particles_of(sand), COUNT, axis=0)).std()
+    sizes_before = sizes(bpy)
+    sand.data.attributes["position"].data.foreach_set("vector", (apart * particles_of(sand)).astype(np.float32).ravel())
+    sand.data.update_tag()
+    spread = (matrices(bpy)[:, :3, 3] - np.repeat(particles_of(sand), COUNT, axis=0)).std()
+    assert spread == pytest.approx(looseness * packed, rel=1e-3)
+    np.testing.assert_allclose(sizes(bpy), sizes_before, rtol=1e-4)
 
 
 @pytest.mark.parametrize("variation", [0.0, 0.35, 1.0])
