@@ -106,19 +106,24 @@ def store() -> Store:
 def register_generic_functions() -> None:
     """Make every function marked `generic` so far callable from kernels."""
     while operations.UNREGISTERED:
-        register_jitable(forceinline=True, no_cfunc_wrapper=True)(operations.UNREGISTERED.pop())
+        register_jitable(forceinline=True, no_cfunc_wrapper=True, _nrt=False)(operations.UNREGISTERED.pop())
 
 
-def kernel(function: Callable[..., Any] | None = None, *, is_stored: bool = True) -> Any:
+def kernel(function: Callable[..., Any] | None = None, *, is_stored: bool = True, allocates: bool = False) -> Any:
     """Compile a module-level function of arrays and scalars; by default its code is stored on disk.
 
     The code of functions outside this package is never stored, because changes to their source cannot be detected.
+
+    Args:
+        is_stored: whether its code is stored.
+        allocates: whether it, or a kernel that it calls, makes arrays. Only then does its code count references to arrays. Counters are
+            shared by all threads, so counting can take longer than the work.
     """
     if function is None:
-        return lambda function: kernel(function, is_stored=is_stored)
+        return lambda function: kernel(function, is_stored=is_stored, allocates=allocates)
     register_generic_functions()
     # kernels are never called from C, and a C wrapper would also be compiled for each function that they call
-    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True)(function)
+    dispatcher = njit(nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True, _nrt=allocates)(function)
     if is_stored and function.__module__.startswith(f"{PACKAGE}."):
         dispatcher._cache = KernelCache(function, store())
     return dispatcher

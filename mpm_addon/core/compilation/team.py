@@ -169,11 +169,13 @@ class ParallelKernel:
     Args:
         function: the kernel.
         loops: the number of rows of tickets that it needs for given arguments.
-        is_stored: see `kernel`.
+        is_stored, allocates: see `kernel`.
     """
 
-    def __init__(self, function: Callable[..., Any], loops: Callable[..., int], *, is_stored: bool = True) -> None:
-        self.dispatcher = kernel(function, is_stored=is_stored)
+    def __init__(
+        self, function: Callable[..., Any], loops: Callable[..., int], *, is_stored: bool = True, allocates: bool = False
+    ) -> None:
+        self.dispatcher = kernel(function, is_stored=is_stored, allocates=allocates)
         self._loops = loops
         functools.update_wrapper(self, function)
 
@@ -186,6 +188,13 @@ def one_loop(*arguments: Any) -> int:
     return 1
 
 
-def parallel_kernel(function: Callable[..., Any] | None = None, *, loops: Callable[..., int] = one_loop) -> Any:
-    """Compile a module-level function of tickets, arrays and scalars that all threads of the team run together."""
-    return ParallelKernel(function, loops) if function is not None else lambda function: ParallelKernel(function, loops)
+def parallel_kernel(
+    function: Callable[..., Any] | None = None, *, loops: Callable[..., int] = one_loop, allocates: bool = False
+) -> Any:
+    """Compile a module-level function of tickets, arrays and scalars that all threads of the team run together.
+
+    Args: see `ParallelKernel` and `kernel`.
+    """
+    if function is None:
+        return lambda function: ParallelKernel(function, loops, allocates=allocates)
+    return ParallelKernel(function, loops, allocates=allocates)

@@ -185,7 +185,50 @@ def rooms_of(table, slot, bound, rooms):
     return -largest(-room)
 
 
-@parallel_kernel
+@generic
+def collide_pair(particles, is_carried, place, pairs, pair, level_sets, dt, is_within, rooms):
+    """Push the particles of a pair; returns the greatest distance that one was pushed [cells].
+
+    Args:
+        place: the particle block, its coordinates, and the node blocks around it.
+        pair: its number in `pairs`.
+        rooms: (LANE_COUNT,) scratch. The rest see `collide_particles`.
+    """
+    table, first, instance_count = particles.table, particles.runs.first, particles.runs.instance_count
+    block, coordinates, neighbors = place
+    owner, arena, bound = pairs.owners[pair], pairs.arenas[pair], pairs.bounds[pair]
+    farthest, least = 0.0, math.inf
+    last = 0
+    while last < instance_count:
+        instance = last
+        last += 1
+        if is_carried[instance]:
+            continue
+        # consecutive instances are processed together
+        while last < instance_count and not is_carried[last]:
+            last += 1
+        begin, end = first[block * instance_count + instance], first[block * instance_count + last]
+        # a block may begin within a vector that small runs share
+        for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
+            lowest = rooms_of(table, at, bound, rooms)
+            if is_within and at >= begin and at + LANE_COUNT <= end and lowest >= bound[4]:
+                least = min(least, lowest)
+                continue
+            for slot in range(max(at, begin), min(at + LANE_COUNT, end)):
+                room = 1.0 * rooms[slot - at]
+                if not is_within or room < bound[4]:
+                    x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
+                    room = SINK - ROUNDING + depth_in_arena(x, y, z, arena)
+                if room < 0.0:
+                    room = 0.0
+                    way = push_particle(table, slot, coordinates, neighbors, owner, level_sets, dt, arena)
+                    farthest = max(farthest, way)
+                least = min(least, room)
+    pairs.room[pair] = least
+    return farthest
+
+
+@parallel_kernel(allocates=True)
 def collide_particles(tickets, particles, is_carried, coordinates, neighbors, pairs, level_sets, dt, is_within):
     """Push particles that sank into colliders during the substep back to the depth `SINK`.
 
@@ -202,44 +245,27 @@ def collide_particles(tickets, particles, is_carried, coordinates, neighbors, pa
         dt: length of the substep [s].
         is_within: whether all particles are within their blocks' arenas.
     """
-    table, first, instance_count = particles.table, particles.runs.first, particles.runs.instance_count
+    rooms = np.empty(LANE_COUNT, particles.table.dtype)
+    collide_blocks(tickets, particles, is_carried, (coordinates, neighbors), pairs, level_sets, (dt, is_within), rooms)
+
+
+@kernel
+def collide_blocks(tickets, particles, is_carried, places, pairs, level_sets, task, rooms):
+    """One thread's share of `collide_particles`.
+
+    Args:
+        places: the coordinates and neighbors of all particle blocks; task: dt and `is_within`.
+        rooms: (LANE_COUNT,) scratch.
+    """
+    coordinates, neighbors = places
+    dt, is_within = task
     for index in shared(tickets[0], pairs.blocks.size, 4):
         pairs.pushed[index] = 0.0
         block = pairs.blocks[index]
-        rooms = np.empty(LANE_COUNT, table.dtype)
+        place = block, coordinates[block], neighbors[block]
         for pair in range(pairs.first[index], pairs.first[index + 1]):
-            if not pairs.is_due[pair]:
-                continue
-            owner, arena, bound = pairs.owners[pair], pairs.arenas[pair], pairs.bounds[pair]
-            farthest, least = 0.0, math.inf
-            last = 0
-            while last < instance_count:
-                instance = last
-                last += 1
-                if is_carried[instance]:
-                    continue
-                # consecutive instances are processed together
-                while last < instance_count and not is_carried[last]:
-                    last += 1
-                begin, end = first[block * instance_count + instance], first[block * instance_count + last]
-                # a block may begin within a vector that small runs share
-                for at in range(begin - begin % LANE_COUNT, end, LANE_COUNT):
-                    lowest = rooms_of(table, at, bound, rooms)
-                    if is_within and at >= begin and at + LANE_COUNT <= end and lowest >= bound[4]:
-                        least = min(least, lowest)
-                        continue
-                    for slot in range(max(at, begin), min(at + LANE_COUNT, end)):
-                        room = 1.0 * rooms[slot - at]
-                        if not is_within or room < bound[4]:
-                            x, y, z = table[POSITION, slot], table[POSITION + 1, slot], table[POSITION + 2, slot]
-                            room = SINK - ROUNDING + depth_in_arena(x, y, z, arena)
-                        if room < 0.0:
-                            room = 0.0
-                            way = push_particle(table, slot, coordinates[block], neighbors[block], owner, level_sets, dt, arena)
-                            farthest = max(farthest, way)
-                        least = min(least, room)
-            pairs.pushed[index] += farthest
-            pairs.room[pair] = least
+            if pairs.is_due[pair]:
+                pairs.pushed[index] += collide_pair(particles, is_carried, place, pairs, pair, level_sets, dt, is_within, rooms)
         if pairs.pushed[index] > 0.0:
             # a particle may have been pushed toward another collider
             for pair in range(pairs.first[index], pairs.first[index + 1]):

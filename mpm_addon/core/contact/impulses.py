@@ -43,8 +43,10 @@ def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, friction
         Whether a foot has material.
     """
     pieces, colors, cuts, levels, count = slabs.cuts.size - 1, slabs.colors, slabs.cuts, slabs.levels, surfaces.size
-    loop = 0
-    for level in range(levels.max() + 1):
+    loop, last = 0, 0
+    for owner in range(count):
+        last = max(last, levels[owner])
+    for level in range(last + 1):
         for piece in shared(tickets[loop], pieces, 1):
             for run in range(cuts[piece] * count, cuts[piece + 1] * count):
                 owner = run % count

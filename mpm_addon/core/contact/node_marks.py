@@ -45,16 +45,27 @@ class Surroundings(NamedTuple):
     Attributes:
         sides: the distance [cells], infinite where the collider is not near, and the normal, shape (n, n or in the plane 1, n, 4).
         wanted: row times block nodes plus place of nodes that may be marked, -1 for others; shape (n, n or 1, n).
+        seen: one bit for each direction of the surface near the particles of a cell that nodes were marked for, shape (n^3,).
     """
 
     sides: NDArray[np.float64]
     wanted: NDArray[np.int64]
+    seen: NDArray[np.uint32]
+
+
+@kernel(allocates=True)
+def empty_surroundings(is_plane):
+    """Memory for the surroundings of a block."""
+    width, height = 3 * BLOCK, 1 if is_plane else 3 * BLOCK
+    return Surroundings(
+        np.empty((width, height, width, 4)), np.empty((width, height, width), np.int64), np.empty(width**3, np.uint32)
+    )
 
 
 @kernel
 def copy_surroundings(around, row_of_block, level_sets, marks, copied):
     """Fill `Surroundings` for a block; around, row_of_block: see `row_and_place`, the rest: see `mark_sides`."""
-    sides, wanted = copied
+    sides, wanted, _ = copied
     reach, is_thin_near, _, _ = marks
     distance, normal, spacing = level_sets.distance, level_sets.normal, level_sets.spacing
     is_plane = around.size != NEIGHBORS
@@ -161,7 +172,7 @@ def mark_nodes(point, height, facing, copied, marks):
         height, facing: see `nearest_surface`.
         copied, marks: see `Surroundings` and `Marks`.
     """
-    sides, wanted = copied
+    sides, wanted, _ = copied
     reach, _, has_front, has_back = marks
     (x, y, z), (nx, ny, nz) = point, facing
     is_plane = wanted.shape[1] == 1
@@ -202,7 +213,8 @@ def direction_of(nx, ny, nz):
 @kernel
 def mark_from_run(table, begin, end, copied, marks):
     """Mark the nodes within reach of the particles of a block, once for each cell and each direction of the surface near it."""
-    seen = np.zeros((3 * BLOCK) ** 3, np.uint32)
+    seen = copied.seen
+    seen[:] = 0
     for slot in range(begin, end):
         x, y, z = 1.0 * table[POSITION, slot], 1.0 * table[POSITION + 1, slot], 1.0 * table[POSITION + 2, slot]
         cx, cy, cz = math.floor(x) + BLOCK, math.floor(y) + BLOCK, math.floor(z) + BLOCK

@@ -128,7 +128,7 @@ def bound_arena(arena, bound, falls):
         arena: see `fill_arena`; changed.
         bound, falls: (5,) and (3,) results.
     """
-    slope = np.zeros(3)
+    slope_x, slope_y, slope_z = 0.0, 0.0, 0.0
     count = 0
     last = arena.shape[1] - 1
     for ix in range(ARENA - 1):
@@ -137,11 +137,9 @@ def bound_arena(arena, bound, falls):
                 value = arena[ix, iy, iz]
                 along_x, along_y, along_z = arena[ix + 1, iy, iz], arena[ix, min(iy + 1, last), iz], arena[ix, iy, iz + 1]
                 if abs(value) < 1.0 and max(along_x, along_y, along_z) < ABSENT:
-                    slope[0] += along_x - value
-                    slope[1] += along_y - value
-                    slope[2] += along_z - value
+                    slope_x, slope_y, slope_z = slope_x + (along_x - value), slope_y + (along_y - value), slope_z + (along_z - value)
                     count += 1
-    slope /= max(count, 1)
+    slope = slope_x / max(count, 1), slope_y / max(count, 1), slope_z / max(count, 1)
     least, most = math.inf, -math.inf
     for ix in range(ARENA):
         for iy in range(arena.shape[1]):

@@ -69,7 +69,7 @@ def slabs_of(feet: Ints, coordinates: Ints, colliders: int, least: int) -> tuple
     return slab, Slabs(colors[2], np.array([*cuts, colors[2]], np.int64), np.array(firsts, np.int64), np.arange(colliders))
 
 
-@kernel
+@kernel(allocates=True)
 def find_levels(feet, deep, slabs, node_count):
     """Find the levels of colliders.
 

@@ -186,7 +186,7 @@ def find_surface(tickets, level_sets, neighbors, reached, places, holds_inside):
             places[row, place] = AT_SURFACE if is_next else DEEP
 
 
-@kernel
+@kernel(allocates=True)
 def order_nodes(nodes, owners, slabs, collider_count, block_nodes, order, first):
     """Sort nodes into runs.
 
@@ -241,7 +241,7 @@ def collider_velocity(level_sets, row, place, x, y, z):
     return rigid_velocity(block, x, y, z, motion, level_sets.spacing)
 
 
-@kernel
+@kernel(allocates=True)
 def find_edges(surface, level_sets, neighbors, found, depths, normals):
     """Find further feet for nodes at convex edges: on the faces that their neighbors outside lie in front of.
 

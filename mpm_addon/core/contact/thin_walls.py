@@ -13,12 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arithmetic.operations import generic
+from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from ..transfer.blocks import BLOCK, NEIGHBORS
+from ..transfer.blocks import NEIGHBORS
 from ..transfer.layout import Layout
 from ..transfer.particle_store import ParticleStore
-from .node_marks import Marks, Surroundings, copy_surroundings, mark_from_run
+from .node_marks import Marks, copy_surroundings, empty_surroundings, mark_from_run
 from .surface import LevelSets
 from .thinness import OPPOSITE, nodes_near_thin, surface_behind
 
@@ -82,7 +84,7 @@ def recalled(sides: Sides, level_sets: LevelSets) -> Sides | None:
     return Sides(sides.layout, sides.level_sets, has_front, has_back)
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def mark_sides(tickets, particles, instances, around, level_sets, marks):
     """Mark the nodes near thin colliders that particles reach.
 
@@ -93,22 +95,33 @@ def mark_sides(tickets, particles, instances, around, level_sets, marks):
         level_sets: see `LevelSets`.
         marks: see `Marks`.
     """
-    first, instance_count = particles.runs.first, particles.runs.instance_count
-    width, height = 3 * BLOCK, 3 * BLOCK if around.shape[1] == NEIGHBORS else 1
+    mark_blocks(tickets, particles, instances, around, level_sets, marks, empty_surroundings(around.shape[1] != NEIGHBORS))
+
+
+@kernel
+def mark_blocks(tickets, particles, instances, around, level_sets, marks, copied):
+    """One thread's share of `mark_sides`; copied: scratch, see `Surroundings`."""
     for block in shared(tickets[0], around.shape[0], 4):
-        begin, end = first[block * instance_count + instances[0]], first[block * instance_count + instances[1]]
-        if begin == end:
-            continue
-        for owner in range(level_sets.row_of_block.shape[0]):
-            row_of_block = level_sets.row_of_block[owner]
-            is_near = False
-            for place in range(around.shape[1]):
-                row = row_of_block[around[block, place]]
-                is_near |= row >= 0 and marks.is_thin_near[row].any()
-            if is_near:
-                copied = Surroundings(np.empty((width, height, width, 4)), np.empty((width, height, width), np.int64))
-                copy_surroundings(around[block], row_of_block, level_sets, marks, copied)
-                mark_from_run(particles.table, begin, end, copied, marks)
+        mark_around(particles, instances, block, around[block], level_sets, marks, copied)
+
+
+@generic
+def mark_around(particles, instances, block, around, level_sets, marks, copied):
+    """Mark the nodes near thin colliders that the particles of a block reach."""
+    first, instance_count = particles.runs.first, particles.runs.instance_count
+    begin, end = first[block * instance_count + instances[0]], first[block * instance_count + instances[1]]
+    if begin == end:
+        return
+    for owner in range(level_sets.row_of_block.shape[0]):
+        row_of_block = level_sets.row_of_block[owner]
+        is_near = False
+        for place in range(around.size):
+            row = row_of_block[around[place]]
+            for node in range(marks.is_thin_near.shape[1] if row >= 0 else 0):
+                is_near |= marks.is_thin_near[row, node]
+        if is_near:
+            copy_surroundings(around, row_of_block, level_sets, marks, copied)
+            mark_from_run(particles.table, begin, end, copied, marks)
 
 
 @parallel_kernel

@@ -210,7 +210,7 @@ def _sample(pose, triangle, point, signed, index, samples):
         samples.velocity[index, axis] = (1.0 - s - t) * velocities[a, axis] + s * velocities[b, axis] + t * velocities[c, axis]
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def _query_points(tickets, pose, points, samples):
     """Write the samples of points (n, 3) [m], relative to the center of the mesh."""
     tree = pose.tree
@@ -230,7 +230,7 @@ def _query_points(tickets, pose, points, samples):
             _sample(pose, found, (x, y, z), sign * away, query, samples)
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def _query_lattices(tickets, pose, first, size, spacing, exact, samples):
     """Write the samples of lattices, one after another; see `DeformingMesh.at_lattices`.
 

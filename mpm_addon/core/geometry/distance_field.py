@@ -83,7 +83,7 @@ def build_field(tree: MeshTree, cells: MeshCells | None, center: Floats, spacing
     return DistanceField(origin, spacing, exact, rows, centers.astype(np.float32), samples)
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def _measure_centers(tickets, tree, origin, block, exact, centers):
     """Measure the distance at the centers of all blocks; in far groups of blocks, a bound from the group's center."""
     nx, ny, nz = centers.shape[0] // GROUP, centers.shape[1] // GROUP, centers.shape[2] // GROUP
@@ -124,7 +124,7 @@ def _sign(cells, origin, spacing, distance):
                 distance[i, j, k] = sign * here
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def _measure_blocks(tickets, tree, cells, active, origin, spacing, exact, is_solid, measured):
     """Write the distances at the samples of blocks (k, 3), except those on their far sides, into measured (k, 8, 8, 8)."""
     for task in shared(tickets[0], (len(active) + BLOCKS_PER_TASK - 1) // BLOCKS_PER_TASK, 1):
@@ -139,7 +139,7 @@ def _measure_blocks(tickets, tree, cells, active, origin, spacing, exact, is_sol
             measured[block] = distance
 
 
-@kernel
+@kernel(allocates=True)
 def _join(active, rows, centers, measured, spacing, exact, samples):
     """Add the samples on each block's far sides: those of the next blocks, or a bound from the center of a far block."""
     nx, ny, nz = rows.shape

@@ -145,7 +145,7 @@ def _depth(form, x, y, z):
     return min(depth, form.radius - math.sqrt(outward))
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def _find_inside(tickets, form, cells, tree, points, result):
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
         stack = search_stack()

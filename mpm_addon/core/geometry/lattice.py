@@ -52,7 +52,7 @@ class LatticeScratch(NamedTuple):
     points: Floats
 
 
-@kernel
+@kernel(allocates=True)
 def lattice_scratch():
     """New working arrays for `measure_lattice`."""
     return LatticeScratch(

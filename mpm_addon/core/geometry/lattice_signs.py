@@ -9,7 +9,7 @@ from .lattice import SAFE
 from .winding import FAR_FOR_SIGNS, winding_at
 
 
-@kernel
+@kernel(allocates=True)
 def sign_lattice(tree, corner, spacing, known, stack, distance):
     """Make the distances of a lattice's points inside a closed mesh negative.
 

@@ -97,7 +97,7 @@ def _edge_of(triangles: Floats, lows: Floats, highs: Floats, extents: Floats) ->
         edge *= 1.25
 
 
-@kernel
+@kernel(allocates=True)
 def _sort_in(triangles, lows, highs, low, edge, counts, places, members):
     """Count the triangles of each cell in the next element of `places`; or, with room for members, write them and advance places."""
     reach = 0.5 * edge * (1.0 + SAFE)
@@ -192,7 +192,7 @@ def winding_in(cells, x, y, z):
     return winding
 
 
-@kernel
+@kernel(allocates=True)
 def classify_blocks(cells, low, edge, states):
     """Write whether each block is outside (0), may be cut by the surface (1), or is inside (2).
 

@@ -12,7 +12,7 @@ QUERIES_PER_TASK = 256
 TINY = 1e-300
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def distances(tickets, tree, points, distance):
     """Write the distance [m] of each point (n, 3) from the nearest triangle into distance (n,)."""
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):
@@ -24,7 +24,7 @@ def distances(tickets, tree, points, distance):
             distance[query] = np.sqrt(squared)
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def find_closest(tickets, tree, points, triangles, weights):
     """Write the nearest triangle of each point (n, 3) into triangles (n,), and barycentric coordinates on it into weights (n, 3)."""
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):

@@ -33,7 +33,7 @@ class SearchStack(NamedTuple):
     distances: Floats
 
 
-@kernel
+@kernel(allocates=True)
 def search_stack():
     """A new stack for searches."""
     return SearchStack(np.empty(STACK_SIZE, np.int64), np.empty(STACK_SIZE))

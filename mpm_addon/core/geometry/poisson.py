@@ -184,7 +184,7 @@ def _three(key):
     return np.int64(first) * 2.0**-21, np.int64(second) * 2.0**-21, np.int64(third) * 2.0**-21
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def _fill_blocks(tickets, blocks, inside, rows, darts, stage, samples):
     """Add points to the blocks `rows` (n,), which do not touch each other.
 

@@ -53,7 +53,7 @@ def build_segment_tree(segments: Floats) -> SegmentTree:
     return SegmentTree(segments, leaf_starts, boxes)
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def query_outline(tickets, tree, points, is_solid, distance, normal):
     """The distance from an outline, and its gradient.
 

@@ -20,7 +20,7 @@ FAR_FOR_SIGNS = 2.0
 FAR_FOR_NUMBERS = 6.0
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def winding_numbers(tickets, tree, points, far, winding):
     """Write the winding number of each point (n, 3) into winding (n,); `far` is one of the constants above."""
     for task in shared(tickets[0], (len(points) + QUERIES_PER_TASK - 1) // QUERIES_PER_TASK, 1):

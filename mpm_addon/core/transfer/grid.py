@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arithmetic.operations import absolute, constant, generic, maximum, select
 from ..arithmetic.vector import largest, load, prefetch, shuffled, store, trailing_zeros
+from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from .blocks import ARENA, BLOCK, NEIGHBORS, NODE
@@ -194,7 +195,7 @@ def sum_of_nodes(row):
     return shuffled(half, half, (0, 1, 2, 3)) + shuffled(half, half, (4, 5, 6, 7))
 
 
-@generic
+@kernel(allocates=True)
 def empty_tile(like):
     """A tile of zeros, of the type of an array."""
     tile = np.zeros(ROW * (TILE * TILE + 1), like.dtype)
@@ -234,7 +235,7 @@ def fetch_block(arenas, number, around, node, rows):
                 prefetch(node, each * ROW)
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds):
     """Sum the arenas into nodes in a fixed order, then v_i = (mv)_i / m_i + dt g where m_i > 0.
 
@@ -246,10 +247,15 @@ def update_grid(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds)
         impulse: (16,) dt g [m/s] and 0, four times.
         speeds: (node blocks + 1, 4) result: see `fastest_nodes`; NaN where a velocity is not finite.
     """
+    sum_blocks(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds, empty_tile(impulse))
+
+
+@kernel
+def sum_blocks(tickets, arenas, node_arenas, nodes, node_rows, impulse, speeds, tile):
+    """One thread's share of `update_grid`; tile: see `empty_tile`."""
     gravity = load(impulse, 0, ROW)
     instance_count = arenas.rooms.shape[0]
     is_plane = node_arenas.shape[1] != NEIGHBORS
-    tile = empty_tile(impulse)
     for number in shared(tickets[0], node_arenas.shape[0], 16):
         coming = number + AHEAD
         if coming < node_arenas.shape[0]:

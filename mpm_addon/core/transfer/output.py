@@ -70,7 +70,7 @@ def masses_around(tickets, is_cubic, table, slots, block_of, neighbors, nodes, r
         result[index] = total
 
 
-@parallel_kernel
+@parallel_kernel(allocates=True)
 def show_particles(tickets, table, places, is_fluid, volume_ratios, stress, rotation, stretch):
     """Compute the attributes of a frame that describe deformation and stress.
 

@@ -44,7 +44,7 @@ def find_extents(tickets, particles, extents):
             extents[block, axis], extents[block, 3 + axis] = largest(below), largest(above)
 
 
-@kernel
+@kernel(allocates=True)
 def find_wanted(extents, is_wanted):
     """Find the node blocks around each block that must exist: those with a node that particles can touch, or with a neighbor of one.
 
@@ -95,7 +95,7 @@ def bits_at(bits, place, is_plane):
     return bits[0, place // 9] & bits[1, place // 3 % 3] & bits[2, place % 3]
 
 
-@kernel
+@kernel(allocates=True)
 def mark_reached(extents, neighbors, reached):
     """Mark the nodes that particles can touch before the next sort.
 
@@ -113,7 +113,7 @@ def mark_reached(extents, neighbors, reached):
             reached[neighbors[block, place]] |= bits_at(bits, place, is_plane)
 
 
-@kernel
+@kernel(allocates=True)
 def find_reaching(extents, neighbors, marked, is_reaching):
     """Find the blocks whose particles can touch marked nodes before the next sort.
 

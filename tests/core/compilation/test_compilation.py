@@ -37,3 +37,22 @@ def test_kernels_are_made_of_nothing_else() -> None:
     missing = {used for path in marked for used in imported(path) if used not in sources and used.relative_to(CORE).parts[0] not in PLAIN}
     missing = {path for path in missing if path.relative_to(CORE).stem not in PLAIN}
     assert missing == set()
+
+
+def compiled_functions() -> Iterator[tuple[ast.FunctionDef, bool]]:
+    """The kernels and generic functions of the core, and whether each counts references."""
+    for path in kernel_sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            marks = [ast.unparse(each) for each in node.decorator_list] if isinstance(node, ast.FunctionDef) else []
+            if isinstance(node, ast.FunctionDef) and any(MARKED.match(f"@{each}") for each in marks):
+                yield node, any("allocates=True" in each for each in marks)
+
+
+def test_what_calls_a_kernel_that_makes_arrays_counts_references() -> None:
+    """Where references are not counted, the arrays that a called kernel returns would never be released."""
+    functions = list(compiled_functions())
+    makers = {function.name for function, allocates in functions if allocates}
+    assert len(makers) > 10
+    for function, allocates in functions:
+        called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+        assert allocates or not called & makers, function.name

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,14 +74,34 @@ scenes = [scene(
 """
 
 
-def compiled_late(made: str) -> list[str]:
-    """What is compiled, or loaded, after a simulation has begun; `made` is source that makes `scenes`."""
+RELEASED = """
+from numba.core.runtime import _nrt_python, rtsys
+_nrt_python.memsys_enable_stats()
+for scene in scenes:
+    for frame in simulation.Simulation(scene).frames():
+        pass
+counts = rtsys.get_allocation_stats()
+print(json.dumps([counts.mi_alloc, counts.mi_alloc - counts.mi_free]))
+"""
+
+
+def run_apart(source: str) -> Any:
+    """What a program prints last, run in its own process."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", f"{COUNTED}\n{made}\n{RUN}"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", source], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def compiled_late(made: str) -> list[str]:
+    """What is compiled, or loaded, after a simulation has begun; `made` is source that makes `scenes`."""
+    return run_apart(f"{COUNTED}\n{made}\n{RUN}")
+
+
+def test_kernels_release_the_arrays_that_they_make() -> None:
+    made, kept = run_apart(f"{COUNTED}\n{EVERYTHING}\n{RELEASED}")
+    assert made > 100
+    assert kept == 0
 
 
 def test_a_scene_with_everything_compiles_nothing_once_it_has_begun() -> None:
