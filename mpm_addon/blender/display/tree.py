@@ -13,7 +13,7 @@ SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "
 VOXEL_SIZE, SMOOTHING, VARIATION, COUNT = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION, grains.COUNT
 # Viewport surfaces have larger faces, and take an eighth of the time.
 _VIEWPORT_COARSENESS = 1.6
-# The most grains that 0 stands for, for each particle and for an emitter: one to three gigabytes in Cycles.
+# The most grains that 0 stands for, for each particle and for an emitter: one to four gigabytes in Cycles.
 _GRAINS, _ALL_GRAINS = 30, 3e6
 
 
