@@ -64,3 +64,9 @@ def test_without_settling_a_solid_rests_above_the_floor() -> None:
     assert slopes.landed_at_once("jelly") > TOUCHED
     assert slopes.landed_at_once("snow") > TOUCHED
     assert slopes.landed_at_once("jelly", offset=0.25, lift=True) > TOUCHED
+    assert slopes.landed_at_once("jelly", has_sand=True) > TOUCHED
+
+
+def test_a_jelly_beside_sand_touches_the_floor() -> None:
+    """Only loose material does not settle; a jelly that did not would rest .8 cells above it."""
+    assert abs(slopes.landed(offset=0.0, has_sand=True)) < GAP

@@ -8,14 +8,13 @@ its added mass. See docs/rigid_bodies.md.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..scene.description import Scene
 from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
 from .exchange import sum_momenta, sum_moments
 from .obstacle import Floats
-from .obstacles import ObstacleGroup, is_ever_enabled
+from .obstacles import Fields, ObstacleGroup, is_ever_enabled
 from .rigid_body import STATE_SIZE, RigidBody
 from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
 from .rigid_impulses import SolverBodies
@@ -35,17 +34,17 @@ class RigidBodies:
     Args:
         scene: the scene.
         passive: the other colliders.
-        filling, fluid_fields: see `ObstacleGroup`.
+        filling, fields: see `ObstacleGroup`.
 
     Attributes:
         bodies: in the order of the scene's colliders.
         groups: an obstacle group for each body.
     """
 
-    def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float, fluid_fields: NDArray[np.bool_]) -> None:
+    def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float, fields: Fields) -> None:
         dynamic = [collider for collider in scene.colliders if collider.dynamic and is_ever_enabled(collider)]
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
-        self.groups = [ObstacleGroup([body.obstacle], scene, filling, fluid_fields) for body in self.bodies]
+        self.groups = [ObstacleGroup([body.obstacle], scene, filling, fields) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
         others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
         self._others = [surface_of(obstacle, scene) for obstacle in others]

@@ -77,7 +77,7 @@ def settling_speed(feet, foot, velocity, fullness, speed_above, fastest):
         speed_above: normal speed of the material above [m/s].
         fastest: where there is next to no mass at the foot [m/s].
     """
-    if feet.is_fluid[foot] or fullness >= TOUCHING or speed_above >= 2.0 * fastest:
+    if not feet.settles[foot] or fullness >= TOUCHING or speed_above >= 2.0 * fastest:
         return 0.0
     u, v, w = velocity
     inward = -(u * feet.normals[4 * foot] + v * feet.normals[4 * foot + 1] + w * feet.normals[4 * foot + 2])

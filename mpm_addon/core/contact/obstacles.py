@@ -5,6 +5,7 @@ Each kernel handles all colliders of a group in one call: with a call per collid
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,19 @@ SETTLING = 0.2
 FOOT_REACH = 1.75
 
 
+class Fields(NamedTuple):
+    """The velocity fields of a simulation.
+
+    Attributes:
+        is_fluid: whether each has only fluids, shape (fields,).
+        settles: whether the material of each sinks onto what it has landed on, shape (fields,). Loose material would stop too soon if it
+            were held until it touches.
+    """
+
+    is_fluid: NDArray[np.bool_]
+    settles: NDArray[np.bool_]
+
+
 class ObstacleGroup:
     """Colliders that are all fixed, all rigid and moving, or all deforming.
 
@@ -43,16 +57,14 @@ class ObstacleGroup:
         filling: the mass of a cell full of the first fluid [kg], 0 without fluids. For fluids, a collider counts as full of it, so
             that a pool keeps its volume. For solids it does not: the momentum that it would take from their nodes inside would be
             missing when they bounce.
-        fluid_fields: whether each velocity field has only fluids, shape (fields,).
+        fields: the velocity fields.
 
     Attributes:
         is_moving: whether the colliders move.
         footing: the nodes at the surfaces and inside.
     """
 
-    def __init__(
-        self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float, fluid_fields: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float, fields: Fields) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
@@ -60,7 +72,7 @@ class ObstacleGroup:
         self._is_cubic = scene.solver.kernel == "cubic"
         self._reach = (SUNKEN + (CUBIC_REACH if self._is_cubic else QUADRATIC_REACH)) * self._spacing
         self._filling = filling
-        self._fluid_fields = fluid_fields
+        self._fields = fields
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.frictions for obstacle in obstacles])
         self._motions = np.stack([obstacle.rigid for obstacle in obstacles])
@@ -154,7 +166,8 @@ class ObstacleGroup:
         field, nothing = self._field, np.zeros(0, np.int64)
         rows, places = np.zeros((len(self.obstacles), 1), np.int64) - 1, np.zeros((0, 3), np.int64)
         values = field.distance, field.normal, field.velocity
-        return LevelSets(nothing, nothing, rows, places, np.zeros(0, np.bool_), *values, self._motions, self._spacing)
+        kinds = self._fields.is_fluid[:0], self._fields.settles[:0]
+        return LevelSets(nothing, nothing, rows, places, *kinds, *values, self._motions, self._spacing)
 
     def _locate(self, layout: Layout) -> LevelSets:
         """The level sets of the field at the node blocks: a row for each, including twins, so that each velocity field has its own feet."""
@@ -169,8 +182,8 @@ class ObstacleGroup:
         present = np.flatnonzero(blocks >= 0)
         row_of_block[field.owners[present], blocks[present]] = present
         values = field.distance, field.normal, field.velocity
-        is_fluid = self._fluid_fields[layout.node_fields]
-        return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, is_fluid, *values, self._motions, self._spacing)
+        kinds = self._fields.is_fluid[layout.node_fields], self._fields.settles[layout.node_fields]
+        return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, *kinds, *values, self._motions, self._spacing)
 
     def _measure(self, layout: Layout) -> None:
         keys = layout.node_keys
@@ -265,7 +278,7 @@ class ObstacleGroup:
         return self._near.push(self._level_sets, store, dt, drift)
 
 
-def obstacles_of(scene: Scene, filling: float, fluid_fields: NDArray[np.bool_]) -> list[ObstacleGroup]:
+def obstacles_of(scene: Scene, filling: float, fields: Fields) -> list[ObstacleGroup]:
     """The scene's colliders except rigid bodies, and the closed sides of its domain, in groups: fixed, rigid and moving, deforming.
 
     Args: see `ObstacleGroup`.
@@ -273,7 +286,7 @@ def obstacles_of(scene: Scene, filling: float, fluid_fields: NDArray[np.bool_]) 
     obstacles = [_obstacle(collider, scene) for collider in _passive_colliders(scene)]
     kinds = ((False, False), (True, False), (True, True))
     groups = ([each for each in obstacles if (each.is_moving, each.is_deforming) == kind] for kind in kinds)
-    return [ObstacleGroup(group, scene, filling, fluid_fields) for group in groups if group]
+    return [ObstacleGroup(group, scene, filling, fields) for group in groups if group]
 
 
 def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:

@@ -40,7 +40,8 @@ class LevelSets(NamedTuple):
         blocks: the node block of each row, shape (rows,); -1 if it does not exist now.
         row_of_block: the row of each pair, shape (colliders, node blocks + 1); -1 where the collider is not near.
         coordinates: of the node blocks [blocks], shape (node blocks, 3).
-        is_fluid: whether only fluids move the nodes of each node block, shape (node blocks,).
+        is_fluid: whether only fluids move the nodes of each node block, shape (node blocks,); settles: whether what does settles on
+            surfaces, shape (node blocks,).
         distance: [m], positive outside, shape (rows, block nodes).
         normal: unit, outward, shape (rows, block nodes, 3).
         velocity: of deforming colliders at the nearest point [m/s], shape (rows, block nodes, 3); without rows for rigid ones.
@@ -53,6 +54,7 @@ class LevelSets(NamedTuple):
     row_of_block: NDArray[np.int64]
     coordinates: NDArray[np.int64]
     is_fluid: NDArray[np.bool_]
+    settles: NDArray[np.bool_]
     distance: NDArray[np.float64]
     normal: NDArray[np.float64]
     velocity: NDArray[np.float64]
@@ -72,7 +74,7 @@ class Feet(NamedTuple):
         active: * the feet with material, those of a run from its first index on, shape (n,).
         nodes, rows: the node of each foot, in both numberings, shape (n,).
         own: the index of this node among the corners, shape (n,); -1 if it is not among them.
-        is_fluid: whether only fluids move the node, shape (n,).
+        is_fluid: whether only fluids move the node, shape (n,); settles: whether what does settles on the surface, shape (n,).
         counts: number of corners, the nodes around the foot, shape (n,).
         corners, row_corners: these in both numberings, shape (n, c); in `row_corners`, -1 for a corner outside.
         linear: their weights, shape (n, c).
@@ -98,6 +100,7 @@ class Feet(NamedTuple):
     rows: NDArray[np.int32]
     own: NDArray[np.int32]
     is_fluid: NDArray[np.bool_]
+    settles: NDArray[np.bool_]
     counts: NDArray[np.int32]
     corners: NDArray[np.int32]
     row_corners: NDArray[np.int32]
@@ -134,7 +137,7 @@ def allocate_feet(
         "active_end": np.zeros(runs, np.int64),
         "counted": np.zeros(row_nodes),
         **{name: np.zeros(places, np.int32) for name in ("active", "nodes", "rows", "own", "counts", "above_counts")},
-        "is_fluid": np.zeros(places, np.bool_),
+        **{name: np.zeros(places, np.bool_) for name in ("is_fluid", "settles")},
         **{name: np.zeros(around, np.int32) for name in ("corners", "row_corners")},
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
@@ -320,7 +323,7 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
     feet.nodes[foot] = number * block_nodes + place
     feet.rows[foot] = node
-    feet.is_fluid[foot] = level_sets.is_fluid[number]
+    feet.is_fluid[foot], feet.settles[foot] = level_sets.is_fluid[number], level_sets.settles[number]
     feet.own[foot] = -1
     count, above = 0, 0
     is_spline = feet.linear.shape[1] == SPLINE_CORNERS

@@ -177,7 +177,7 @@ STRUCTURES = {
     "pinned": ("emission.pinned_particles.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
     "springs": ("emission.pinned_particles.PinSprings", "float1 float1 float1"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
-    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 bool1 float2 float3 float3 float2 float"),
+    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 bool1 bool1 float2 float3 float3 float2 float"),
     "marks": ("contact.node_marks.Marks", "float bool2 bool2 bool2"),
     "pairs": ("contact.pairs.Pairs", "int1 int1 int1 single4 float2 float2 int2 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
@@ -189,7 +189,7 @@ STRUCTURES = {
     "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 float2 float2"),
     "feet": (
         "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 "
+        "int1 int1 short1 short1 short1 short1 bool1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 "
         "float1 real1 float1 float1 float1 real1 float1",
     ),
 }

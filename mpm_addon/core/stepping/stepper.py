@@ -11,7 +11,7 @@ import numpy as np
 
 from ..contact.body_contact import BodyContact
 from ..contact.coupling import RigidBodies
-from ..contact.obstacles import ObstacleGroup, obstacles_of
+from ..contact.obstacles import Fields, ObstacleGroup, obstacles_of
 from ..emission.pins import Pins
 from ..failure import Kind, Trouble
 from ..scene.description import Scene
@@ -58,9 +58,9 @@ class Stepper:
     def __init__(self, scene: Scene, instances: list[MaterialInstance], store: ParticleStore) -> None:
         solver = scene.solver
         self._space = SpaceFilling([instance.law for instance in instances], solver.grid_spacing**solver.dimension)
-        fluid_fields = np.array([all(instances[number].is_fluid for number in its) for its in store.fields])
-        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._space.full_mass, fluid_fields)
-        self.rigid = RigidBodies(scene, self.obstacles, self._space.full_mass, fluid_fields)
+        fields = _fields_of(instances, store)
+        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._space.full_mass, fields)
+        self.rigid = RigidBodies(scene, self.obstacles, self._space.full_mass, fields)
         self.spacing = solver.grid_spacing
         self._instances = instances
         self._store = store
@@ -77,8 +77,6 @@ class Stepper:
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
         self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
-        # loose material would stop too soon if it were held until it touches
-        self._settles = all(instance.is_fluid or not instance.law.mixes for instance in instances)
         # whether anything acts on nodes once the grid is updated
         self._changes_nodes = self._is_driven or bool(self.obstacles) or self.rest.is_used or len(store.fields) > 1
         self.moment = float(scene.time.frame_start)
@@ -267,7 +265,7 @@ class Stepper:
 
     def _meet_obstacles(self, dt: float) -> None:
         gravity = self._director.gravity[:3].astype(np.float64)
-        for obstacle in self.obstacles + self.rigid.groups if self._settles else ():
+        for obstacle in self.obstacles + self.rigid.groups:
             obstacle.take_gravity(gravity)
         for obstacle in self.obstacles:
             obstacle.apply_initial_impulses(self._store)
@@ -349,3 +347,10 @@ class Stepper:
                 if not np.isfinite(self._store.table[:, low:high]).all():
                     return Trouble(Kind.NOT_FINITE, f'Material "{instance.name}"', number)
         return Trouble(Kind.NOT_FINITE, "The grid")
+
+
+def _fields_of(instances: list[MaterialInstance], store: ParticleStore) -> Fields:
+    groups = [[instances[number] for number in its] for its in store.fields]
+    is_fluid = np.array([all(instance.is_fluid for instance in group) for group in groups])
+    is_cohesive = np.array([all(instance.is_fluid or not instance.law.mixes for instance in group) for group in groups])
+    return Fields(is_fluid, is_cohesive & ~is_fluid)

@@ -113,7 +113,9 @@ def giving_way() -> Iterator[None]:
 
 
 @lru_cache
-def landed(law: str = "jelly", *, offset: float = 0.0, height: float = 2.0, lift: bool = False, seconds: float = 2.0) -> float:
+def landed(
+    law: str = "jelly", *, offset: float = 0.0, height: float = 2.0, lift: bool = False, has_sand: bool = False, seconds: float = 2.0
+) -> float:
     """The gap between a block at rest and what it has landed on [cells], below half of the distance of particles.
 
     Args:
@@ -121,6 +123,7 @@ def landed(law: str = "jelly", *, offset: float = 0.0, height: float = 2.0, lift
         offset: how far the floor is moved along all axes [cells].
         height: from which it falls [cells].
         lift: whether it lies on a box that throws it up: it rises by ten cells and stops at once.
+        has_sand: whether sand falls on the floor ten cells beside it.
         seconds: how long it is watched.
     """
     way = np.full(3, offset * SPACING)
@@ -139,10 +142,16 @@ def landed(law: str = "jelly", *, offset: float = 0.0, height: float = 2.0, lift
             motion=Motion(frames, matrices=matrices),
         )
     material = JELLY if law == "jelly" else LAWS[law]()
-    simulation = Simulation(_scene(box, material, (floor,), dimension=2, seconds=seconds))
+    scene = _scene(box, material, (floor,), dimension=2, seconds=seconds)
+    if has_sand:
+        (block,) = scene.emitters
+        x, y, z = box.center
+        sand = replace(block, name="sand", material="sand", shape=replace(box, center=(x + 16.0 * SPACING, y, z)))
+        scene = replace(scene, materials={**scene.materials, "sand": Material("sand", LAWS["sand"]())}, emitters=(block, sand))
+    simulation = Simulation(scene)
     for _ in simulation.frames():
         continue
-    places = diagnostics.positions(simulation) - way
+    places = (diagnostics.positions(simulation) - way)[simulation.provenance.emitter[diagnostics.ids(simulation)] == 0]
     is_middle = np.abs(places[:, 0]) < 2.0 * SPACING
     return float((places[is_middle, 2].min() - rise) / SPACING - 0.25)
 
