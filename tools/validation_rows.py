@@ -273,9 +273,9 @@ def long_afloat() -> Iterator[Row]:
         what = f"Rigid crate of 2000 kg/m³, 3 s{at}: bottom above the floor [cells]"
         yield Row(what, "it sinks", "0", "0.1", tuple(heavy), near(0.0, 0.1), "{:.2f}")
     for density in (500.0, 900.0):
-        drafts = at_offsets(lambda offset: bodies.afloat(density, offset=offset).draft)  # noqa: B023 - used here
-        what, expected = f"Jelly of {density:g} kg/m³ in water, 4 s: draft over its height", density / bodies.WATER
-        yield Row(what, "Archimedes", f"{expected:g}", "0.08", drafts, near(expected, 0.08), "{:.2f}")
+        shares = at_offsets(lambda offset: bodies.afloat(density, offset=offset).submerged)  # noqa: B023 - used here
+        what, expected = f"Jelly of {density:g} kg/m³ in water, 4 s: share submerged", density / bodies.WATER
+        yield Row(what, "Archimedes", f"{expected:g}", "0.05", shares, near(expected, 0.05), "{:.2f}")
 
 
 def rebounds() -> Iterator[Row]:

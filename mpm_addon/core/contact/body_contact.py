@@ -7,7 +7,7 @@ two approaching bodies dissipates energy; only where overlapping bodies slide, t
 The normal points against the difference of the gradients of both bodies' fullness; between a solid and a fluid, against that of the
 solid, whose surface is smoother (Nairn, Hammerquist and Smith 2020 compare choices). Bodies do not touch yet just because both have mass
 at a node: the masses give the distance of each body's surface (`node_surfaces`), and the sum of both distances is the gap. A fluid has no
-such surface: it touches a solid where both together fill most of a node.
+such surface: it touches a solid inside of it and where both together fill a node, and is pushed out where they overfill it.
 """
 
 import math
@@ -20,23 +20,22 @@ from numpy.typing import NDArray
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from ..laws import ElasticLaw, FluidLaw, Law
+from ..laws import Law
 from ..transfer.blocks import BLOCK, NODE
 from ..transfer.layout import PIECE_COUNT, Layout
 from ..transfer.node_lookup import node_of_place
 from ..transfer.particle_store import ParticleStore
+from .body_pair import LEAST_FULL, Surfaces, is_full, missing_share, pair_of, surfaces_of
 from .node_surfaces import MARGIN, WIDTH, area_at, distance_at, find_slopes, gather_masses, mean_slope
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# The mass of a full node is the greatest mass of the body nearby, and at least this share of that of a full cell.
-LEAST_FULL = 0.5
 # Nodes with less of a body than this share of a full cell have no contact: the particles, which are far away, gather next to nothing there.
 LIGHT = 1e-3
-# A fluid touches a solid where both together fill at least this share of a node. At a common surface they fill all of it, apart from
-# unevenness; if they touched wherever both have mass, a quarter of a cell would stay free between them.
-TOUCHING = 0.65
+# Where a fluid and a solid overfill a node, they part in a substep by this share of the excess [cells]. At a common surface they fill each
+# node exactly; particles are uneven, so without this, fluid would seep in where they do not fill it yet.
+DRAINING = 0.03
 # greatest gap across which adhesion acts [cells]
 ADHESION_REACH = 0.25
 # Overlapping bodies that slide separate at no less than this share of their sliding speed. The edges of a body have slanted normals: it is
@@ -82,53 +81,6 @@ class Room(NamedTuple):
     fulls: Floats
     slopes: NDArray[np.float32]
     contacts: Floats
-
-
-class Surfaces(NamedTuple):
-    """The properties of each velocity field that contact depends on.
-
-    Attributes:
-        full: mass of a cell full of the densest of its materials [kg], (fields,); thin: of the lightest.
-        is_fluid: whether one of its materials is a fluid, (fields,).
-        friction: Coulomb coefficient, (fields,).
-        adhesion: [Pa], (fields,).
-    """
-
-    full: Floats
-    thin: Floats
-    is_fluid: NDArray[np.bool_]
-    friction: Floats
-    adhesion: Floats
-
-
-class Pair(NamedTuple):
-    """Two bodies in one place.
-
-    Attributes:
-        one, other: which of the bodies there.
-        block, its: their node blocks.
-        is_wet: whether exactly one of them contains a fluid.
-        full, its_full: masses of full cells for the normal [kg]; least, its_least: the least that count as full for distances.
-        thin, its_thin: those of their lightest materials [kg].
-        friction: Coulomb coefficient between them.
-        adhesion: [Pa].
-        is_alone: whether these are the only bodies in the place.
-    """
-
-    one: int
-    other: int
-    block: int
-    its: int
-    is_wet: bool
-    full: float
-    its_full: float
-    least: float
-    its_least: float
-    thin: float
-    its_thin: float
-    friction: float
-    adhesion: float
-    is_alone: bool
 
 
 class BodyContact:
@@ -194,21 +146,6 @@ def room_for(bodies: int, dimension: int) -> Room:
     )
 
 
-def surfaces_of(laws: Sequence[Law], store: ParticleStore, cell_volume: float) -> Surfaces:
-    """The properties of each field; friction and adhesion are the means over its solids."""
-    groups = [[laws[number] for number in instances] for instances in store.fields]
-    # materials with the same values count once, regardless of the number of levels of painted factors
-    solids = [{(law.contact_friction, law.adhesion): law for law in group if isinstance(law, ElasticLaw)}.values() for group in groups]
-
-    def mean(name: str) -> Floats:
-        return np.array([np.mean([getattr(law, name) for law in group] or [0.0]) for group in solids])
-
-    full = np.array([cell_volume * max(law.density for law in group) for group in groups])
-    thin = np.array([cell_volume * min(law.density for law in group) for group in groups])
-    is_fluid = np.array([any(isinstance(law, FluidLaw) for law in group) for group in groups])
-    return Surfaces(full, thin, is_fluid, mean("contact_friction"), mean("adhesion"))
-
-
 @kernel
 def shares_nodes(nodes, node_rows, block, its, least, its_least):
     """Whether two node blocks in one place have more than these masses [kg] at a common node."""
@@ -226,8 +163,8 @@ def find_contacts(nodes, pair, first, last, slopes, width, contacts, count):
 
     Args:
         first, last: patches of both.
-        contacts: (n, 8) result: both bodies, the node, the normal, the gap [cells] and the area [cells^2] (0 without adhesion),
-            from row `count` on.
+        contacts: (n, 8) result: both bodies, the node, the normal, the gap [cells], or between a fluid and a solid `missing_share`,
+            and the area [cells^2] (0 without adhesion), from row `count` on.
 
     Returns:
         The new number of contacts.
@@ -237,7 +174,7 @@ def find_contacts(nodes, pair, first, last, slopes, width, contacts, count):
         mass, its_mass = nodes[pair.block, NODE * node + 3], nodes[pair.its, NODE * node + 3]
         if mass <= LIGHT * pair.full or its_mass <= LIGHT * pair.its_full:
             continue
-        if pair.is_wet and mass / pair.thin + its_mass / pair.its_thin < TOUCHING:
+        if pair.is_wet and not is_full(pair, mass, its_mass):
             continue
         ix, iy, iz = node_of_place(node, block_nodes)
         x, y, z = ix + MARGIN, 0 if first.shape[1] == 1 else iy + MARGIN, iz + MARGIN
@@ -246,12 +183,14 @@ def find_contacts(nodes, pair, first, last, slopes, width, contacts, count):
         if length <= LEAST_SLOPE * pair.full * pair.its_full:
             continue
         normal, against = (nx / length, ny / length, nz / length), (-nx / length, -ny / length, -nz / length)
-        if pair.is_alone and pair.adhesion == 0.0 and is_parting(nodes, pair, NODE * node, normal):
+        if not pair.is_wet and pair.is_alone and pair.adhesion == 0.0 and is_parting(nodes, pair, NODE * node, normal):
             continue
         contacts[count, 0], contacts[count, 1], contacts[count, 2] = pair.one, pair.other, node
         contacts[count, 3], contacts[count, 4], contacts[count, 5] = normal
         contacts[count, 6] = contacts[count, 7] = 0.0
-        if not pair.is_wet:
+        if pair.is_wet:
+            contacts[count, 6] = missing_share(pair, mass, its_mass)
+        else:
             distance = distance_at(first, x, y, z, normal, pair.least, width)
             contacts[count, 6] = distance + distance_at(last, x, y, z, against, pair.its_least, width)
         if pair.adhesion > 0.0:
@@ -292,7 +231,9 @@ def exchange_impulses(nodes, held, pair, contact, spacing, dt):
     sliding = math.sqrt(u * u + v * v + w * w)
     # the bodies may approach by the gap
     wanted = -max(gap, 0.0) * spacing / dt
-    if gap < 0.0:
+    if pair.is_wet:
+        wanted = -gap * spacing * DRAINING / dt
+    elif gap < 0.0:
         wanted = min(-gap * spacing * FASTEST_PARTING / dt, SLIDING_SHARE * sliding)
     hold = pair.adhesion * area * dt if gap < ADHESION_REACH else 0.0
     pressing = max(reduced * (wanted - parting), -min(hold, reduced * max(parting, 0.0)))
@@ -310,29 +251,6 @@ def exchange_impulses(nodes, held, pair, contact, spacing, dt):
 
 
 @kernel
-def pair_of(meetings, begin, end, surfaces, one, other):
-    """Two of the bodies in the place with rows [begin, end)."""
-    field, its_field = meetings.fields[begin + one], meetings.fields[begin + other]
-    full, its_full = surfaces.full[field], surfaces.full[its_field]
-    return Pair(
-        one,
-        other,
-        meetings.blocks[begin + one],
-        meetings.blocks[begin + other],
-        surfaces.is_fluid[field] != surfaces.is_fluid[its_field],
-        full,
-        its_full,
-        LEAST_FULL * full,
-        LEAST_FULL * its_full,
-        surfaces.thin[field],
-        surfaces.thin[its_field],
-        math.sqrt(surfaces.friction[field] * surfaces.friction[its_field]),
-        math.sqrt(surfaces.adhesion[field] * surfaces.adhesion[its_field]),
-        end - begin == 2,
-    )
-
-
-@kernel
 def find_all_contacts(nodes, node_rows, meetings, place, surfaces, width, room, piece):
     """Find the contacts of the bodies in a place; returns their number."""
     patches, fulls, slopes, contacts = room.patches[piece], room.fulls[piece], room.slopes[piece], room.contacts[piece]
@@ -341,16 +259,18 @@ def find_all_contacts(nodes, node_rows, meetings, place, surfaces, width, room, 
     count = 0
     for one in range(end - begin - 1):
         for other in range(one + 1, end - begin):
-            pair = pair_of(meetings, begin, end, surfaces, one, other)
-            if not shares_nodes(nodes, node_rows, pair.block, pair.its, LIGHT * pair.full, LIGHT * pair.its_full):
+            block, its = meetings.blocks[begin + one], meetings.blocks[begin + other]
+            full, its_full = surfaces.full[meetings.fields[begin + one]], surfaces.full[meetings.fields[begin + other]]
+            if not shares_nodes(nodes, node_rows, block, its, LIGHT * full, LIGHT * its_full):
                 continue
             for each in (one, other):
                 if fulls[each] == 0.0:
                     most = gather_masses(nodes, meetings.neighbors[meetings.blocks[begin + each]], patches[each])
                     fulls[each] = max(most, LEAST_FULL * surfaces.full[meetings.fields[begin + each]])
+            pair = pair_of(meetings, begin, end, surfaces, fulls, one, other)
             # the surface of a solid is smoother than that of a fluid
-            scale = 0.0 if pair.is_wet and surfaces.is_fluid[meetings.fields[begin + one]] else 1.0 / fulls[one]
-            its_scale = 0.0 if pair.is_wet and scale > 0.0 else 1.0 / fulls[other]
+            scale = 0.0 if pair.is_wet and pair.is_fluid else 1.0 / fulls[one]
+            its_scale = 0.0 if pair.is_wet and not pair.is_fluid else 1.0 / fulls[other]
             find_slopes(patches[one], patches[other], scale, its_scale, slopes)
             count = find_contacts(nodes, pair, patches[one], patches[other], slopes, width, contacts, count)
     return count
@@ -374,10 +294,10 @@ def meet_bodies(tickets, nodes, node_rows, meetings, surfaces, room, spacing, wi
         for place in range(places * piece // pieces, places * (piece + 1) // pieces):
             begin, end = meetings.first[place], meetings.first[place + 1]
             count = find_all_contacts(nodes, node_rows, meetings, place, surfaces, width, room, piece)
-            pair = pair_of(meetings, begin, end, surfaces, 0, 1)
+            pair = pair_of(meetings, begin, end, surfaces, room.fulls[piece], 0, 1)
             for _ in range(1 if end - begin == 2 else SWEEPS):
                 for number in range(count):
                     one, other = int(contacts[number, 0]), int(contacts[number, 1])
                     if one != pair.one or other != pair.other:
-                        pair = pair_of(meetings, begin, end, surfaces, one, other)
+                        pair = pair_of(meetings, begin, end, surfaces, room.fulls[piece], one, other)
                     exchange_impulses(nodes, meetings.held, pair, contacts[number], spacing, dt)

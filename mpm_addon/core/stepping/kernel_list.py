@@ -184,7 +184,7 @@ STRUCTURES = {
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
     "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2 int1"),
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
-    "surfaces": ("contact.body_contact.Surfaces", "float1 float1 bool1 float1 float1"),
+    "surfaces": ("contact.body_pair.Surfaces", "float1 float1 bool1 float1 float1"),
     "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
     "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 float2 float2"),
     "feet": (

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.contact.body_contact import BodyContact, surfaces_of
+from mpm_addon.core.contact.body_contact import BodyContact
+from mpm_addon.core.contact.body_pair import surfaces_of
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.stepping import simulation as simulation_module

@@ -8,6 +8,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes.sphere import Sphere
@@ -168,15 +169,17 @@ def collision(**given: Any) -> float:
 
 @dataclass(frozen=True)
 class Afloat:
-    """A jelly in water, over the last second.
+    """A jelly in water, over the last second; nothing depends on how it is turned.
 
     Attributes:
-        draft: how far its bottom is below the level, over its edge.
-        bottom: how far that is above the floor [cells].
-        inside: the volume of water deeper than half a cell in the box around the jelly, over the jelly's.
+        submerged: the share of its volume below the level.
+        top: how far its highest particle is above the level [cells].
+        bottom: how far its lowest point is above the floor [cells].
+        inside: the volume of water deeper than half a cell in it, over its own.
     """
 
-    draft: float
+    submerged: float
+    top: float
     bottom: float
     inside: float
 
@@ -195,36 +198,37 @@ def jelly_in_water(density: float, *, offset: float, seconds: float) -> Scene:
 
 
 @lru_cache
-def ball_in_water(density: float, *, offset: float = 0.0, seconds: float = 1.5) -> float:
-    """How high the bottom of a ball six cells across is above the floor [cells], after it was let go on the surface of the water."""
+def afloat(density: float, *, offset: float = 0.0, seconds: float = 4.0, is_ball: bool = False) -> Afloat:
+    """A jelly in a tank after some seconds: a cube eight cells wide, or a ball six cells across that was let go on the surface."""
     scene = jelly_in_water(density, offset=offset, seconds=seconds)
-    water, jelly = scene.emitters
-    cell, (x, y, z) = scene.solver.grid_spacing, jelly.shape.center
-    ball = Sphere(center=(x, y, z - 0.5 * EDGE + 3.0 * cell), radius=3.0 * cell)
-    lowest = parts_of(replace(scene, emitters=(water, replace(jelly, shape=ball))))[-1].position[1][:, 2].min()
-    return float((lowest - scene.domain.min[2]) / cell - 0.25)
-
-
-@lru_cache
-def afloat(density: float, *, offset: float = 0.0, seconds: float = 4.0) -> Afloat:
-    """A jelly in a tank after some seconds."""
-    scene = jelly_in_water(density, offset=offset, seconds=seconds)
+    if is_ball:
+        water, jelly = scene.emitters
+        radius, (x, y, z) = 3.0 * scene.solver.grid_spacing, jelly.shape.center
+        ball = Sphere(center=(x, y, z - 0.5 * EDGE + radius), radius=radius)
+        scene = replace(scene, emitters=(water, replace(jelly, shape=ball)))
     simulation = Simulation(scene)
     seen = [_look(simulation) for frame in simulation.frames() if frame.time > seconds - LAST]
     return Afloat(*(float(each) for each in np.mean(seen, axis=0)))
 
 
-def _look(simulation: Simulation) -> tuple[float, float, float]:
-    """Draft, bottom and water inside, now."""
-    scene, store = simulation.scene, simulation.store
+def afloat_with_one_velocity(density: float, *, offset: float = 0.0, seconds: float = 4.0) -> Afloat:
+    with one_velocity():
+        return afloat.__wrapped__(density, offset=offset, seconds=seconds)
+
+
+def _look(simulation: Simulation) -> tuple[float, float, float, float]:
+    """Share submerged, top, bottom and water inside, now."""
+    scene = simulation.scene
     cell, low, high = scene.solver.grid_spacing, np.array(scene.domain.min), np.array(scene.domain.max)
     position = diagnostics.positions(simulation)
     volume = diagnostics.rest_volumes(simulation) * diagnostics.volume_ratios(simulation)
-    is_jelly = simulation.provenance.emitter[store.ids[: len(store.live)][store.live]] == 1
-    lowest, highest = np.quantile(position[is_jelly], [0.01, 0.99], axis=0)
+    is_jelly = simulation.provenance.emitter[diagnostics.ids(simulation)] == 1
+    jelly, water = position[is_jelly], position[~is_jelly]
     density = scene.materials["jelly"].law.density
-    level = (volume[~is_jelly].sum() + min(density / WATER, 1.0) * volume[is_jelly].sum()) / np.prod((high - low)[:2])
-    is_inside = ((position > lowest + 0.5 * cell) & (position < highest - 0.5 * cell)).all(axis=1) & ~is_jelly
-    # particles lie a quarter of a cell inside, and one in a hundred of eight cells is below the quantile
-    bottom = lowest[2] - low[2] - (0.25 + 0.08) * cell
-    return (level - bottom) / EDGE, bottom / cell, volume[is_inside].sum() / volume[is_jelly].sum()
+    level = low[2] + (volume[~is_jelly].sum() + min(density / WATER, 1.0) * volume[is_jelly].sum()) / np.prod((high - low)[:2])
+    submerged = volume[is_jelly][jelly[:, 2] < level].sum() / volume[is_jelly].sum()
+    # the outermost particles lie a quarter of a cell inside
+    faces = ConvexHull(jelly).equations
+    depth = -(water @ faces[:, :3].T + faces[:, 3]).max(axis=1) / cell
+    inside = volume[~is_jelly][depth > 0.25].sum() / volume[is_jelly].sum()
+    return submerged, (jelly[:, 2].max() - level) / cell, (jelly[:, 2].min() - low[2]) / cell - 0.25, inside
