@@ -1,10 +1,14 @@
-"""Files and functions stay small: a file fits a few screens, a function one, a call nine arguments."""
+"""Files and functions stay small: a file fits a few screens, a function one, a call nine arguments.
+
+Tests do not depend on what the inside of a thing is called.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -52,6 +56,34 @@ def _functions(tree: ast.Module) -> Iterator[str]:
 def test_nothing_is_too_large(folder: str) -> None:
     found = {path.relative_to(ROOT).as_posix(): too_large(path.read_text(encoding="utf-8")) for path in (ROOT / folder).rglob("*.py")}
     assert {path: what for path, what in found.items() if what} == {}
+
+
+def reached_through(source: str) -> list[str]:
+    """Where a source takes a private attribute of a private attribute, which breaks when either is renamed."""
+    return [ast.unparse(node) for node in ast.walk(ast.parse(source)) if _is_private(node) and _holds_private(node.value)]
+
+
+def _is_private(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__")
+
+
+def _holds_private(node: ast.expr) -> bool:
+    """Whether an expression takes a private attribute of anything other than `self`."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        if _is_private(node) and ast.unparse(node.value) != "self":
+            return True
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return False
+
+
+def test_tests_do_not_reach_through_privates() -> None:
+    found = {path.name: reached_through(path.read_text(encoding="utf-8")) for path in (ROOT / "tests").rglob("*.py")}
+    assert {path: what for path, what in found.items() if what} == {}
+
+
+def test_what_is_reached_through_privates_is_seen() -> None:
+    assert reached_through("a._b.c()[0]._d = 1") == ["a._b.c()[0]._d"]
+    assert reached_through("a._b.c, self._b._c, a.__dict__, a.b._c") == []
 
 
 def test_what_is_too_large_is_seen() -> None:

@@ -48,6 +48,7 @@ class RestBodies:
         is_used: whether there are any.
         speeds: what limits the next substep.
         stiffest: the material with the greatest wave speed.
+        grid: the particles and nodes in the rest state.
     """
 
     def __init__(self, instances: list[MaterialInstance], store: ParticleStore, scheme: Scheme, spacing: float) -> None:
@@ -59,9 +60,9 @@ class RestBodies:
         self._store = store
         self._scheme = scheme
         self._spacing = spacing
-        self._grid = RestGrid(store, scheme, spacing)
-        self._places = self._grid.places
-        self._parts = self._grid.parts
+        self.grid = RestGrid(store, scheme, spacing)
+        self._places = self.grid.places
+        self._parts = self.grid.parts
         self._sources = np.arange(len(self._parts))
         self._is_loose, self._parted = np.zeros(0, np.bool_), 0
         self._pulled_slots = np.zeros(0, np.int64)
@@ -103,7 +104,7 @@ class RestBodies:
     @property
     def near_blocks(self) -> NDArray[np.bool_]:
         """The particle blocks whose particles of these bodies are to be scattered."""
-        return self._grid.is_near
+        return self.grid.is_near
 
     def begin(self, obstacles: Sequence[ObstacleGroup], frame: float, bonds: Bonds | None = None, *, is_driven: bool) -> None:
         """Start from the store's particles right after a sort.
@@ -119,19 +120,19 @@ class RestBodies:
         if bonds is not None:
             self._come_apart(bonds)
         if self._has_changed():
-            self._grid.build(self._places, self._parts, self._sources)
-            self._places, self._sources = self._grid.places, np.arange(len(self._parts))
+            self.grid.build(self._places, self._parts, self._sources)
+            self._places, self._sources = self.grid.places, np.arange(len(self._parts))
         self._find_groups(is_driven=is_driven)
-        self._grid.find()
+        self.grid.find()
         if bonds is not None:
-            self._grid.weaken(self._is_loose)
-        self._grid.save()
+            self.grid.weaken(self._is_loose)
+        self.grid.save()
         for group in obstacles:
             group.take_values(frame)
             group.move_to(frame)
         self._find_near(obstacles)
-        self._grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
-        self._grid.show_nodes()
+        self.grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
+        self.grid.show_nodes()
         self._strain(0.0, is_shown=True)
 
     def _find_groups(self, *, is_driven: bool) -> None:
@@ -148,7 +149,7 @@ class RestBodies:
 
     def _has_changed(self) -> bool:
         """Whether particles have come or gone since the rest grid was built."""
-        if len(self._places.id) != len(self._grid.places.id) or len(self._parts) != len(self._grid.parts):
+        if len(self._places.id) != len(self.grid.places.id) or len(self._parts) != len(self.grid.parts):
             return True
         is_ours = np.isin(np.arange(len(self._instances)), self._numbers)
         first, count = self._store.layout.first, self._store.instance_count
@@ -161,7 +162,7 @@ class RestBodies:
         """Find the parts that bonds no longer join, and the particles that have lost a bond within their part."""
         places, count = self._places, int(self._places.id.max(initial=-1)) + 1
         parted = bonds.pairs[~bonds.is_whole]
-        if len(parted) and (len(parted) != self._parted or len(places.id) != len(self._grid.places.id)):
+        if len(parted) and (len(parted) != self._parted or len(places.id) != len(self.grid.places.id)):
             part, sources = came_apart(places, self._parts, bonds, max(count, int(bonds.pairs.max()) + 1))
             if len(sources):
                 self._places = replace(places, part=part)
@@ -177,39 +178,29 @@ class RestBodies:
         """Take strength from particles that have lost a bond since the last sort."""
         if self.is_used:
             self._is_loose[ids] = True
-            self._grid.weaken(self._is_loose)
-
-    @property
-    def instance_numbers(self) -> list[int]:
-        """The instance in the world of each instance in the rest state."""
-        return self._grid.parts.instances
-
-    @property
-    def rest_store(self) -> ParticleStore:
-        """The particles in the rest state."""
-        return self._grid.store
+            self.grid.weaken(self._is_loose)
 
     def restore(self) -> None:
         """Return to the state at the last sort, before `begin`."""
         if self.is_used:
-            self._grid.restore()
+            self.grid.restore()
 
     def push(self, dt: float) -> None:
         """Let elastic forces act for a substep of dt [s], before particles are scattered."""
         if self.is_used:
-            self._grid.push(dt)
+            self.grid.push(dt)
 
     def note_pull(self, slots: NDArray[np.int64], before: NDArray[Any]) -> None:
         """Record how pins have changed velocities in the table, from those before (3, n)."""
         if self.is_used:
-            its = self._grid.slots[slots] >= 0
+            its = self.grid.slots[slots] >= 0
             self._pulled_slots = slots[its]
             self._pulled = self._store.table[VELOCITY : VELOCITY + 3, self._pulled_slots] - before[:, its]
 
     def note_nodes(self) -> None:
         """Record the velocities of the nodes before anything acts on them."""
         if self.is_used:
-            self._grid.note_nodes()
+            self.grid.note_nodes()
 
     def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
         """Move the bodies by a substep, after everything has acted on the nodes of the world.
@@ -225,7 +216,7 @@ class RestBodies:
         """
         if not self.is_used:
             return None
-        grid = self._grid
+        grid = self.grid
         grid.share_change(self._pulled_slots, self._pulled, self._groups, self._is_alone)
         grid.accelerate(dt * gravity.astype(np.float64))
         self._hold(obstacles)
@@ -239,7 +230,7 @@ class RestBodies:
 
     def _strain(self, dt: float, *, is_shown: bool) -> None:
         """Compute F, stress and forces from the state of the nodes, after a substep of dt [s], or after a sort (0)."""
-        grid, store = self._grid, self._grid.store
+        grid, store = self.grid, self.grid.store
         self.speeds, self._trouble, self.stiffest, self._farthest = Speeds(), None, "", 0.0
         for rest_number, number in enumerate(grid.parts.instances):
             if number not in self._numbers:
@@ -273,10 +264,10 @@ class RestBodies:
     def watch(self, obstacles: Sequence[ObstacleGroup]) -> None:
         """Find the particles that colliders have come near since the last sort. To be called before `push`."""
         moving = [group for group in obstacles if group.is_moving]
-        if self.is_used and moving and not self._grid.is_near.all():
+        if self.is_used and moving and not self.grid.is_near.all():
             near = self._reaching(moving)
-            if (near & ~self._grid.is_near).any():
-                self._grid.see(near | self._grid.is_near)
+            if (near & ~self.grid.is_near).any():
+                self.grid.see(near | self.grid.is_near)
 
     def _find_near_blocks(self, obstacles: Sequence[ObstacleGroup], *, is_driven: bool) -> NDArray[np.bool_]:
         """The particle blocks that share nodes with fixed colliders or with other bodies."""
@@ -306,29 +297,29 @@ class RestBodies:
         for obstacle in self._sticky(obstacles):
             its = np.flatnonzero(self._is_heavy())
             if not obstacle.is_moving:
-                its = its[obstacle.distance(self._node_places(its))[0] < NEAR * self._spacing]
+                its = its[obstacle.distance(self.node_places(its))[0] < NEAR * self._spacing]
             self._near.append(its)
             positions = self._store.positions(self._spacing)
             inside = np.zeros(len(positions))
-            live = np.flatnonzero(self._grid.slots >= 0)
+            live = np.flatnonzero(self.grid.slots >= 0)
             inside[live] = obstacle.distance(positions[live])[0] < -DEPTH * self._spacing
-            self._held.append(np.flatnonzero(self._grid.shares_of(inside).reshape(-1) >= HELD_SHARE))
+            self._held.append(np.flatnonzero(self.grid.shares_of(inside).reshape(-1) >= HELD_SHARE))
 
     def _hold(self, obstacles: Sequence[ObstacleGroup]) -> None:
         """Move the rest nodes in sticky colliders with the colliders."""
-        velocity = self._grid.velocity.reshape(-1, 3)
+        velocity = self.grid.velocity.reshape(-1, 3)
         for obstacle, near, held in zip(self._sticky(obstacles), self._near, self._held, strict=True):
             if obstacle.is_present and obstacle.surface == STICKY:
-                inside = near[obstacle.distance(self._node_places(near))[0] <= 0.0]
+                inside = near[obstacle.distance(self.node_places(near))[0] <= 0.0]
                 for its in (inside, held):
-                    velocity[its] = obstacle.velocity_at(self._node_places(its))
+                    velocity[its] = obstacle.velocity_at(self.node_places(its))
 
     @staticmethod
     def _sticky(obstacles: Sequence[ObstacleGroup]) -> list[Obstacle | DeformingObstacle]:
         return [each for group in obstacles for each in group.obstacles if each.collider.surface == "sticky"]
 
     def _is_heavy(self) -> NDArray[np.bool_]:
-        grid = self._grid
+        grid = self.grid
         full = np.zeros(len(grid.mass))
         for rest_number, number in enumerate(grid.parts.instances):
             if number not in self._numbers:
@@ -338,13 +329,13 @@ class RestBodies:
             full[its] = np.maximum(full[its], instance.law.density * self._spacing**instance.dimension)
         return (grid.mass > HELD_FULLNESS * full[:, None]).reshape(-1)
 
-    def _node_places(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def node_places(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         """The positions of rest nodes (n,) in the world [m], shape (n, 3)."""
-        layout, dimension = self._grid.store.layout, self._store.dimension
-        block, place = np.divmod(numbers, self._grid.mass.shape[1])
+        layout, dimension = self.grid.store.layout, self._store.dimension
+        block, place = np.divmod(numbers, self.grid.mass.shape[1])
         corners = nodes_of(np.zeros((1, 3), np.int64), dimension)[0]
         nodes = BLOCK * layout.node_coordinates[block] + corners[place]
-        return self._spacing * nodes + self._grid.displacement.reshape(-1, 3)[numbers]
+        return self._spacing * nodes + self.grid.displacement.reshape(-1, 3)[numbers]
 
     def _check_parts(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Check that particles belong to parts of their velocity field. Raises CacheError."""
@@ -359,13 +350,13 @@ class RestBodies:
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """The arrays of a checkpoint; empty without such bodies."""
-        return self._grid.snapshot() if self.is_used else {}
+        return self.grid.snapshot() if self.is_used else {}
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
         """Restore what `snapshot` returned, after the store is sorted and before `begin`. Raises CacheError if nodes are missing."""
         if self.is_used and "body_id" in snapshot:
             self._check_parts(snapshot)
-            if not self._grid.load(snapshot):
+            if not self.grid.load(snapshot):
                 raise wrong("body_node_key", "nodes are missing")
-            self._places, self._parts = self._grid.places, self._grid.parts
+            self._places, self._parts = self.grid.places, self.grid.parts
             self._sources = np.arange(len(self._parts))

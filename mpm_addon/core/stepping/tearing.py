@@ -90,7 +90,7 @@ class Tearing:
         is_rest = [self._rest.includes(number) for number in range(len(self._instances))]
         self._links = [Links(self._store, POSITION, self.bonds, self._lengths, np.where(is_rest, np.inf, stretches))]
         if any(is_rest):
-            store, numbers = self._rest.rest_store, self._rest.instance_numbers
+            store, numbers = self._rest.grid.store, self._rest.grid.parts.instances
             self._links.append(Links(store, PLACE, self.bonds, self._lengths, stretches[numbers]))
         ids, layout = self._store.ids, self._store.layout
         ids = ids[: layout.slot_count]

@@ -114,14 +114,13 @@ def test_disabling_the_extension_ends_the_bake_or_lets_it_keep_baking(bpy: Any, 
     running = session.start(bpy.context)
     until(lambda: running.poll() or running._worker is not None)
     running.poll()
-    process = running._worker._process
+    process = running._worker
     mpm_addon.unregister()
     try:
         assert session.current() is None
-        assert (process.poll() is None) == (closing == "keep_baking")
+        assert (process.exit_status is None) == (closing == "keep_baking")
     finally:
-        process.kill()
-        process.wait()
+        process.close()
         mpm_addon.register()
     assert session.current() is None
 

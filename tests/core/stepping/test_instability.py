@@ -15,7 +15,7 @@ from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping.simulation import Simulation, simulate
 from mpm_addon.core.stepping.stepper import Stepper
-from mpm_addon.core.stepping.time_step import StepControl
+from mpm_addon.core.stepping.time_step import Drive, StepControl
 from mpm_addon.core.transfer.rows import DEFORMATION, STATE, STRESS, VELOCITY, VELOCITY_GRADIENT
 from tests.core.scenes import box, digests_by_threads, four_materials, material, scene
 
@@ -228,26 +228,36 @@ def test_a_rollback_restores_the_speeds_of_an_animated_material(monkeypatch: pyt
     simulation = Simulation(hardening())
     frames = simulation.frames()
     next(frames)
-    seen: list[float] = []
-    step, restore = Stepper.step, Stepper.restore
-
-    def stiffening(stepper: Stepper) -> float:
-        return stepper._director._animated[0]._speed
+    steps: list[float] = []
+    # each moment to which the simulation moves, and by how much waves can become faster from there
+    moves: list[tuple[float, float]] = []
+    restored: list[int] = []
+    step, restore, move_to = Stepper.step, Stepper.restore, Stepper.move_to
 
     def failing(stepper: Stepper, dt: float, next_dt: float | None) -> Trouble | None:
-        seen.append(stiffening(stepper))
+        steps.append(dt)
         trouble = step(stepper, dt, next_dt)
-        return Trouble(Kind.RUNAWAY, "test") if len(seen) == 3 else trouble
+        return Trouble(Kind.RUNAWAY, "test") if len(steps) == 3 else trouble
 
-    def restored(stepper: Stepper) -> None:
-        assert stiffening(stepper) > seen[0]
+    def moving(stepper: Stepper, frame: float) -> Drive:
+        drive = move_to(stepper, frame)
+        moves.append((frame, drive.stiffening))
+        return drive
+
+    def restoring(stepper: Stepper) -> None:
+        restored.append(len(moves))
         restore(stepper)
-        assert stiffening(stepper) == seen[0]
 
     monkeypatch.setattr(Stepper, "step", failing)
-    monkeypatch.setattr(Stepper, "restore", restored)
+    monkeypatch.setattr(Stepper, "move_to", moving)
+    monkeypatch.setattr(Stepper, "restore", restoring)
     next(frames)
-    assert len(seen) > 4
+    (back,) = restored
+    start = next(move for move in moves if move[0] == moves[back][0])
+    assert moves[back] == start and start[1] > 1.0
+    # with the speeds of the step that failed, waves would seem to become less fast
+    assert moves[back - 1][0] == start[0] and moves[back - 1][1] < start[1]
+    assert len(steps) > 4
 
 
 def test_explained_speeds_are_no_failure() -> None:

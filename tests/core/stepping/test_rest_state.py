@@ -38,13 +38,13 @@ def falling(**given: Any) -> Scene:
 
 
 def grid_of(simulation: Simulation) -> RestGrid:
-    return simulation._stepper.rest._grid
+    return simulation._stepper.rest.grid
 
 
 def node_momenta(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
     """The momentum of the rest nodes, and their angular momentum about the origin."""
     rest, grid = simulation._stepper.rest, grid_of(simulation)
-    places = rest._node_places(np.arange(grid.mass.size))
+    places = rest.node_places(np.arange(grid.mass.size))
     momentum = grid.mass.reshape(-1, 1) * grid.velocity.reshape(-1, 3)
     return momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)
 

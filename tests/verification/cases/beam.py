@@ -126,7 +126,7 @@ def sagging_beam(
             table = simulation.store.table
             table[VELOCITY : VELOCITY + 3] = 0.0
             table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = 0.0
-            simulation._stepper.rest._grid.velocity[:] = 0.0
+            simulation._stepper.rest.grid.velocity[:] = 0.0
             energies[-1] = 0.0
         return diagnostics.positions(simulation)[np.argsort(diagnostics.ids(simulation))]
 
