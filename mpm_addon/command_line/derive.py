@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,11 @@ def add_command(commands: Any) -> None:
     derive.add_argument("cache", metavar="DIR", type=Path, help="a cache")
     derive.add_argument("kind", nargs="?", default=SURFACE, choices=KINDS, help="what to make (default: surface)")
     derive.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
-    for kinds in dict.fromkeys(_kinds_of(name) for name in _all_settings()):
+    for kinds in dict.fromkeys(tuple(owners) for owners in _all_settings().values()):
         group = derive.add_argument_group(f"settings of {' and '.join(f'{kind}s' for kind in kinds)}")
-        for name, declared in _all_settings().items():
-            if _kinds_of(name) == kinds:
-                _add_setting(group, declared)
+        for owners in _all_settings().values():
+            if tuple(owners) == kinds:
+                _add_setting(group, owners)
     add_threads(derive, "threads (default: all cores)")
     derive.add_argument("--follow", action="store_true", help="also process the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
@@ -49,24 +49,22 @@ def _flag(declared: Parameter) -> str:
     return f"--{declared.name.replace('_', '-')}"
 
 
-def _all_settings() -> dict[str, Parameter]:
-    """The settings of all kinds by name; those of the same name share an option."""
-    found: dict[str, Parameter] = {}
-    for kind in PRODUCTS.values():
-        for declared in parameters_of(kind.settings):
-            found.setdefault(declared.name, declared)
+def _all_settings() -> dict[str, dict[str, Parameter]]:
+    """The settings by name, and by the kinds that have them: those of the same name share an option."""
+    found: dict[str, dict[str, Parameter]] = {}
+    for kind, product in PRODUCTS.items():
+        for declared in parameters_of(product.settings):
+            found.setdefault(declared.name, {})[kind] = declared
     return found
 
 
-def _kinds_of(name: str) -> tuple[str, ...]:
-    """The kinds with a setting of this name."""
-    return tuple(name_of for name_of, kind in PRODUCTS.items() if any(declared.name == name for declared in parameters_of(kind.settings)))
-
-
-def _add_setting(group: Any, declared: Parameter) -> None:
+def _add_setting(group: Any, owners: Mapping[str, Parameter]) -> None:
+    """Add the option of a setting, given the kinds that have it."""
+    declared = next(iter(owners.values()))
     flag = _flag(declared)
     default = "automatic" if declared.default is None else declared.default
-    words = declared.help.replace("%", "%%") + (f" (default: {default})" if default != "" else "")
+    helps = [declared.help] if len(owners) == 1 else [f"{kind.title()}s: {each.help}." for kind, each in owners.items()]
+    words = " ".join(helps).replace("%", "%%") + (f" (default: {default})" if default != "" else "")
     if declared.kind == "flag":
         group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=words)
     elif declared.choices:
@@ -110,13 +108,12 @@ def _derive(options: argparse.Namespace) -> None:
 def settings_of(options: argparse.Namespace) -> Any:
     """The settings of the kind in parsed arguments. Raises MpmError if a value is out of range, or a setting is that of another kind."""
     given = {}
-    for name, declared in _all_settings().items():
+    for name, owners in _all_settings().items():
         if not hasattr(options, name):
             continue
-        kinds = _kinds_of(name)
-        if options.kind not in kinds:
-            owners = " and ".join(f"{kind}s" for kind in kinds)
-            raise MpmError(f"{_flag(declared)} is a setting of {owners}", f"omit it to make {options.kind}s")
+        if options.kind not in owners:
+            kinds = " and ".join(f"{kind}s" for kind in owners)
+            raise MpmError(f"{_flag(next(iter(owners.values())))} is a setting of {kinds}", f"omit it to make {options.kind}s")
         given[name] = getattr(options, name)
     return PRODUCTS[options.kind].settings(**given)
 

@@ -71,8 +71,8 @@ class SurfaceSettings:
         unit="m",
         above=0.0,
         example=0.01,
-        help="Size of the faces; halving it takes four to eight times as long and four times the disk space (fine: half the distance "
-        "between particles)",
+        help="Size of the faces; half the size takes four to eight times as long and four times the disk space (fine details: half the "
+        "distance between particles)",
     )
     smoothing: int | None = parameter(
         None, minimum=0, maximum=200, example=25, help="Smoothing iterations; higher values calm the surface and round off drops (calm 40)"
@@ -106,7 +106,7 @@ class SurfaceSettings:
     )
     attributes: str = parameter(
         "",
-        help="Attributes for shaders, separated by commas (empty for those that materials and the choices of Color by use)",
+        help="Attributes to store for shaders, separated by commas; if empty, those that materials and Color by use",
     )
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ class SkinSettings:
     """Which emitters' meshes follow their particles."""
 
     emitters: str = parameter(
-        "", help="Emitters whose own mesh follows their particles, separated by commas (empty for all with a mesh that emit once)"
+        "", help="Emitters whose mesh follows their particles, separated by commas; if empty, all that have a mesh and emit once"
     )
 
     def __post_init__(self) -> None:
@@ -154,25 +154,32 @@ class VolumeSettings:
     """How volumes are made from cached frames."""
 
     emitters: str = parameter(
-        "", help="Emitters whose particles become a volume, separated by commas (empty for snow, sand and other grains; if none, all)"
+        "",
+        help="Emitters whose particles become a volume, separated by commas; if empty, those of snow, sand and other grains, or else all",
     )
-    powder_only: bool = parameter(
-        True, help="Only loose particles become a volume, so that chunks stay clear; if off, all particles become one"
-    )
+    powder_only: bool = parameter(True, help="Leave out particles in chunks, so that chunks stay clear of fog")
     max_fullness: float = parameter(
         0.35,
         minimum=0.01,
         maximum=1.0,
-        help="How full the space around loose particles is at most; higher values also include crumbs and the edges of chunks "
-        "(single particles 0.05, edges 0.35, flat surfaces 0.6)",
+        help="Fullness of the space around a particle up to which it counts as loose; higher values also include crumbs and the edges "
+        "of chunks (single particles 0.05, edges 0.35, flat surfaces 0.6)",
     )
     voxel_size: float | None = parameter(
-        None, unit="m", above=0.0, example=0.01, help="Edge of a voxel; halving it takes up to eight times the disk space (a cell)"
+        None,
+        unit="m",
+        above=0.0,
+        example=0.01,
+        help="Size of the voxels; half the size takes up to eight times the disk space (one grid cell)",
     )
     radius: float | None = parameter(
-        None, unit="m", above=0.0, example=0.02, help="Distance over which a particle is spread, one to four voxels (two cells)"
+        None,
+        unit="m",
+        above=0.0,
+        example=0.02,
+        help="Distance over which each particle is spread; higher values look smoother (one to four voxels, usually two grid cells)",
     )
-    velocity: bool = parameter(True, help="Store the velocity too, for motion blur")
+    velocity: bool = parameter(True, help="Store velocities for motion blur")
 
     def __post_init__(self) -> None:
         validate(self, "Volume")

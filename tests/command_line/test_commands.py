@@ -297,11 +297,16 @@ def test_doctor_describes_the_machine() -> None:
     assert run("doctor").returncode == 0
 
 
-@pytest.mark.parametrize("name", [[], ["bake"], ["wedge"], ["info"], ["export"], ["presets"], ["doctor"]])
+@pytest.mark.parametrize("name", [[], ["bake"], ["wedge"], ["info"], ["export"], ["derive"], ["takes"], ["live"], ["presets"], ["doctor"]])
 def test_every_command_has_help(name: list[str]) -> None:
     done = run_here(*name, "--help")
     assert done.returncode == 0
     assert "usage:" in done.stdout
+
+
+def test_options_of_several_kinds_have_the_help_of_each() -> None:
+    words = " ".join(run_here("derive", "--help").stdout.split())
+    assert "--voxel-size M Surfaces: Size of the faces" in words and ". Volumes: Size of the voxels" in words
 
 
 def test_nothing_of_blender_is_needed(scene: Path, tmp_path: Path, whole: Path) -> None:

@@ -23,18 +23,18 @@ class HyperelasticLaw(TensorLaw, ElasticLaw):
     reference: str = parameter(
         "current",
         choices={
-            "automatic": "The rest state for a body in one piece that is emitted once and has no tear stretch, otherwise the current state",
-            "current": "The current state; comes apart when stretched to more than about twice its length",
-            "rest": "The rest state; comes apart only at its tear stretch, however far that is",
+            "automatic": "The rest state for emitters in one piece that emit once and cannot tear, otherwise the current state",
+            "current": "The current state; the material comes apart at about twice its length",
+            "rest": "The rest state; the material comes apart only at its tear stretch",
         },
-        help="State from which forces are computed; the rest state suits what is stretched far, the current state what folds or is crushed",
+        help="State that forces refer to; the rest state suits material that stretches far, the current state what folds or is crushed",
     )
 
     tear_stretch: float = parameter(
         0.0,
         minimum=0.0,
-        help="Stretch at which it tears, as a factor on the distance between neighbors; it then no longer pulls there "
-        "(up to 1 it never tears, dry clay 1.02, jelly 1.3, rubber 1.6)",
+        help="Stretch at which neighboring particles part permanently, relative to their distance at rest "
+        "(0 never tears, dry clay 1.02, jelly 1.3, rubber 1.6)",
     )
 
     @property
