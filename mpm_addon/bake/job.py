@@ -67,7 +67,7 @@ class Job:
             write_failure(self._writer.folder, failure, take=self._writer.take)
         except (OSError, CacheError) as error:
             # the failure itself must still be raised
-            self._reporter.warn([SceneWarning(Topic.FAILURE, Message(f"cannot be written ({error})", (), FAILURE))])
+            self._reporter.warn([SceneWarning(Topic.FAILURE, Message(f"it cannot be written ({error})", (), FAILURE))])
 
     def end(self, event: Ending) -> None:
         """Emit the event with which the bake ends."""

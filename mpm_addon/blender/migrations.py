@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.app.handlers import persistent
 
+from ..core.messages import NOTHING, Message
 from .host.blender_types import BlenderScene
 from .host.registrar import Registrar
 from .reading import freshness
@@ -38,15 +39,14 @@ def current_form() -> int:
     return MIGRATIONS[-1].form if MIGRATIONS else _FIRST_FORM
 
 
-def notice(scene: BlenderScene) -> str:
-    """The panel's message about a scene saved in a newer form; "" otherwise."""
+def notice(scene: BlenderScene) -> Message:
+    """The panel's message about a scene saved in a newer form; `NOTHING` otherwise."""
     newest = max([scene.mpm.version, *(item.mpm.version for item in scene.objects)])
     if newest <= current_form():
-        return ""
-    return (
-        f"The file was saved by a newer version of MPM (form {newest}; this one knows {current_form()}): its new settings "
-        "are hidden and have no effect. Update the extension."
-    )
+        return NOTHING
+    forms = f"form {newest}; this one knows {current_form()}"
+    problem = f"The file was saved by a newer version of MPM ({forms}): its new settings are hidden and have no effect"
+    return Message(problem, ("update the extension",))
 
 
 def update() -> None:

@@ -35,14 +35,14 @@ def add_command(commands: Any) -> None:
 
 def _info(options: argparse.Namespace) -> None:
     if not options.path.exists():
-        raise SceneError("does not exist", "use a cache, or a scene file or its folder", subject=str(options.path))
+        raise SceneError("it does not exist", "use a cache, or a scene file or its folder", subject=str(options.path))
     is_cache = (options.path / CACHE_FILE).exists() or (options.path.is_dir() and not scene_path(options.path).exists())
     if is_cache and options.variant is not None:
-        raise SceneError("is a cache, which has only one variant", "omit --variant", subject=str(options.path))
+        raise SceneError("it is a cache, which has only one variant", "omit --variant", subject=str(options.path))
     if is_cache and options.probe:
-        raise SceneError("is a cache, which is already baked", "omit --probe", subject=str(options.path))
+        raise SceneError("it is a cache, which is already baked", "omit --probe", subject=str(options.path))
     if options.check and not is_cache:
-        raise SceneError("is a scene, which is checked whenever it is read", "omit --check", subject=str(options.path))
+        raise SceneError("it is a scene, which is checked whenever it is read", "omit --check", subject=str(options.path))
     with answering(options):
         description = _describe_cache(open_cache(options.path)) if is_cache else _describe_scene(options)
     if options.check:

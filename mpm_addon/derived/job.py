@@ -155,7 +155,7 @@ class DerivedJob:
 
 def unwritable(path: Path, error: OSError) -> CacheError:
     """The error for a file that cannot be written."""
-    return CacheError(f"cannot be written ({error.strerror})", "free disk space or check its permissions", subject=str(path))
+    return CacheError(f"it cannot be written ({error.strerror})", "free disk space or check its permissions", subject=str(path))
 
 
 def wanted_moments(cache: Cache, frames: tuple[int, int] | None) -> Sequence[Moment]:

@@ -69,7 +69,7 @@ class Plan:
         self._cache = cache
         if cache.manifest.get("dimension", 3) != 3:
             raise CacheError(
-                "is two-dimensional, so its particles have no surface", "use a three-dimensional scene", subject=str(cache.folder)
+                "it is two-dimensional, so its particles have no surface", "use a three-dimensional scene", subject=str(cache.folder)
             )
         self.scene = read_scene(cache.takes[-1].folder / SCENE)
         self.groups = groups_of(self.scene, settings)

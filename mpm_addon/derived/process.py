@@ -44,7 +44,7 @@ class Reconstructor:
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         except OSError as error:
-            raise MpmError(f"cannot be started ({error.strerror})", "check the installation", subject=sys.executable) from error
+            raise MpmError(f"it cannot be started ({error.strerror})", "check the installation", subject=sys.executable) from error
         self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._last_words = b""
         self._threads = [threading.Thread(target=each, daemon=True) for each in (self._read, self._listen)]

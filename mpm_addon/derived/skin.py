@@ -54,7 +54,7 @@ class SkinProduct:
         self._cache = cache
         scenes = scenes_of_emission(cache)
         if scenes[-1].solver.dimension != 3:
-            raise CacheError("is two-dimensional, so no mesh can follow", "use a three-dimensional scene", subject=str(cache.folder))
+            raise CacheError("it is two-dimensional, so no mesh can follow", "use a three-dimensional scene", subject=str(cache.folder))
         self._cell = scenes[-1].solver.grid_spacing
         self._tears = any(scene.tears for scene in scenes)
         self.emitters = chosen_emitters([scene.emitters[number] for number, scene in enumerate(scenes)], settings)

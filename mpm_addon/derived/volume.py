@@ -52,7 +52,7 @@ class VolumeProduct:
         """Read the scene of the shown take. Raises MpmError."""
         self._cache, self._settings = cache, settings
         if cache.manifest.get("dimension", 3) != 3:
-            raise CacheError("is two-dimensional, so it has no volume", "use a three-dimensional scene", subject=str(cache.folder))
+            raise CacheError("it is two-dimensional, so it has no volume", "use a three-dimensional scene", subject=str(cache.folder))
         scene = read_scene(cache.takes[-1].folder / SCENE)
         self.emitters = chosen_emitters(scene, settings)
         self._cell = scene.solver.grid_spacing

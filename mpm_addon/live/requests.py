@@ -72,7 +72,7 @@ class RequestReader:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise SceneError(f"cannot be read ({error.strerror or error})", "check its permissions", subject=str(self._path)) from error
+            raise SceneError(f"it cannot be read ({error.strerror or error})", "check its permissions", subject=str(self._path)) from error
         self._seen = seen
         return _parsed(text, self._path)
 
@@ -81,9 +81,9 @@ def _parsed(text: bytes, path: Path) -> Requests:
     try:
         told = parse_json(text)
     except ValueError as error:
-        raise SceneError(f"is not JSON ({error})", 'write an object such as {"things": {}}', subject=str(path)) from error
+        raise SceneError(f"it is not JSON ({error})", 'write an object such as {"things": {}}', subject=str(path)) from error
     if not isinstance(told, dict):
-        raise SceneError("is not a JSON object", 'write one such as {"things": {}}', subject=str(path))
+        raise SceneError("it is not a JSON object", 'write one such as {"things": {}}', subject=str(path))
     for name, value in told.items():
         if name not in _DECLARED:
             raise SceneError(f'"{name}" is unknown', f"use {', '.join(_DECLARED)}", subject=str(path))

@@ -21,6 +21,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ..core.errors import CacheError
+from ..core.messages import Action
 from .atomic import write_atomically
 from .plain_files import open_plain
 
@@ -49,11 +51,16 @@ class ArrayFileError(Exception):
     Attributes:
         problem: completes a sentence that begins with the file's path.
         remedies: what to do, in order.
+        file: the name of the file, if a folder was read.
     """
 
-    def __init__(self, problem: str, *remedies: str) -> None:
-        self.problem, self.remedies = problem, remedies
-        super().__init__("; ".join((problem, *remedies)))
+    def __init__(self, problem: str, *remedies: str, file: str = "") -> None:
+        self.problem, self.remedies, self.file = problem, remedies, file
+        super().__init__("; ".join((f"{file} {problem}" if file else problem, *remedies)))
+
+    def at(self, path: Path, *remedies: str | Action) -> CacheError:
+        """The error for a cache, given what was read, with further remedies."""
+        return CacheError(f"it {self.problem}", *self.remedies, *remedies, subject=str(path / self.file if self.file else path))
 
 
 def write_arrays(path: Path, arrays: Arrays, *, is_durable: bool = True) -> None:

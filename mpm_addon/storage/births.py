@@ -66,7 +66,7 @@ def read_births(folder: Path, first: int, end: int) -> list[dict[str, NDArray[An
     """The births of the ids from `first` up to but excluding `end`, or of fewer if there are no more, file by file.
 
     Raises:
-        ArrayFileError: a file is damaged; the message begins with its name.
+        ArrayFileError: a file is damaged.
         OSError: a file cannot be read.
     """
     pieces = []
@@ -115,9 +115,9 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except ArrayFileError as error:
-        raise ArrayFileError(f"{path.name}: {error}") from error
+        raise ArrayFileError(error.problem, *error.remedies, file=path.name) from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise ArrayFileError(f"{path.name}: has an invalid header ({error})") from error
+        raise ArrayFileError(f"has an invalid header ({error})", file=path.name) from error
 
 
 def _read(path: Path, count: int) -> dict[str, NDArray[Any]]:

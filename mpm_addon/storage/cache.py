@@ -61,7 +61,7 @@ class Cache:
         try:
             return Time(**{key: self.manifest[key] for key in keys})
         except (KeyError, SceneError) as error:
-            raise CacheError(f"is damaged ({error})", Action.RESTART, subject=str(self.takes[-1].folder / MANIFEST)) from error
+            raise CacheError(f"it is damaged ({error})", Action.RESTART, subject=str(self.takes[-1].folder / MANIFEST)) from error
 
     @property
     def frames(self) -> list[int]:
@@ -123,12 +123,12 @@ class Cache:
                     with open_plain(path) as file:
                         found = hashlib.file_digest(file, "sha256").hexdigest()
                 except FileNotFoundError:
-                    yield Message("is missing", (refill,), str(path))
+                    yield Message("it is missing", (refill,), str(path))
                 except OSError as error:
-                    yield Message(f"cannot be read ({error.strerror})", (), str(path))
+                    yield Message(f"it cannot be read ({error.strerror})", (), str(path))
                 else:
                     if found != entry.get("sha256"):
-                        yield Message("is damaged", ("delete this file", refill), str(path))
+                        yield Message("it is damaged", ("delete this file", refill), str(path))
             yield from _damaged_checkpoints(take)
         emitted = max((self.take_of(moment).journal()[moment]["emitted"] for moment in self.moments), default=0)
         try:
@@ -229,21 +229,21 @@ def open_cache(folder: str | Path, *, take: int | None = None) -> Cache:
         is_other, is_cache = folder.exists() and not folder.is_dir(), (folder / CACHE_FILE).is_file()
     except (OSError, ValueError) as error:  # too long, without permission, or not a valid path
         raise CacheError(
-            f"cannot be found ({getattr(error, 'strerror', None) or error})", "use the folder of a bake", subject=str(folder)
+            f"it cannot be found ({getattr(error, 'strerror', None) or error})", "use the folder of a bake", subject=str(folder)
         ) from error
     if is_other:
-        raise CacheError("is a file, not a cache folder", "use the folder of a bake", subject=str(folder))
+        raise CacheError("it is a file, not a cache folder", "use the folder of a bake", subject=str(folder))
     if not is_cache:
         known = known_takes(folder)
         found = f", only takes {known}" if known else ""
         raise CacheError(
-            f"contains no cache ({CACHE_FILE} is missing){found}",
+            f"it contains no cache ({CACHE_FILE} is missing){found}",
             Action.MEND_BY_TAKE if known else "use the folder of a bake",
             subject=str(folder),
         )
     number = current_take(folder)
     if take is not None and take not in take_numbers(folder):
-        raise CacheError(f"has no take {take}", f"use one of {known_takes(folder)}", subject=str(folder))
+        raise CacheError(f"it has no take {take}", f"use one of {known_takes(folder)}", subject=str(folder))
     return Cache(folder, chain(folder, number if take is None else take))
 
 
@@ -253,7 +253,7 @@ def _reading_births(folder: Path) -> Iterator[None]:
     try:
         yield
     except ArrayFileError as error:
-        raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(folder)) from error
+        raise error.at(folder, "delete this file", Action.FILL_GAP) from error
     except OSError as error:
         raise unreadable(folder, error) from error
 
@@ -266,11 +266,11 @@ def _damaged_checkpoints(take: Take) -> Iterator[Message]:
             read_checkpoint(folder, number, take.manifest.get("scene_hash", ""))
         except ArrayFileError:
             remedy = "delete this file to resume from an earlier checkpoint"
-            yield Message("is damaged", (remedy,), str(checkpoint_path(folder, number)))
+            yield Message("it is damaged", (remedy,), str(checkpoint_path(folder, number)))
         except FileNotFoundError:
             continue  # thinned out by a bake in the meantime
         except OSError as error:
-            yield Message(f"cannot be read ({error.strerror})", (), str(checkpoint_path(folder, number)))
+            yield Message(f"it cannot be read ({error.strerror})", (), str(checkpoint_path(folder, number)))
 
 
 def take_numbers(folder: Path) -> list[int]:
@@ -294,9 +294,8 @@ def chain(folder: Path, number: int) -> list[Take]:
     while takes[0].parent is not None:
         earlier = _take(folder, takes[0].parent)
         if earlier.number >= takes[0].number:
-            raise CacheError(
-                f"continues from take {earlier.number}, which is not an earlier one", "bake again", subject=str(takes[0].folder / MANIFEST)
-            )
+            problem = f"it continues from take {earlier.number}, which is not an earlier one"
+            raise CacheError(problem, "bake again", subject=str(takes[0].folder / MANIFEST))
         takes.insert(0, earlier)
     return takes
 
@@ -326,7 +325,7 @@ def refuse_foreign(folder: Path) -> None:
     except ValueError:
         return
     if not isinstance(manifest, dict) or manifest.get("kind") != CACHE_KIND:
-        raise CacheError("belongs to another program", "choose another folder", subject=str(path))
+        raise CacheError("it belongs to another program", "choose another folder", subject=str(path))
     if manifest.get("schema") != CACHE_SCHEMA:
         raise CacheError(
             f"this version does not support schema {manifest.get('schema')!r}, only {CACHE_SCHEMA}",
@@ -342,13 +341,13 @@ def _take(folder: Path, number: int) -> Take:
     manifest = _manifest(path)
     parent, wanted = manifest.get("parent"), ("from_frame", "first_id") if manifest.get("parent") is not None else ()
     if not isinstance(parent, int | None) or not all(isinstance(manifest.get(key), int) for key in wanted):
-        raise CacheError("does not say from which frame it continues", Action.RESTART, subject=str(path))
+        raise CacheError("it does not say from which frame it continues", Action.RESTART, subject=str(path))
     for key, kind in _MANIFEST_KINDS.items():
         if not isinstance(manifest.get(key, kind()), kind):
-            raise CacheError(f"has an invalid {key} ({manifest[key]!r})", Action.RESTART, subject=str(path))
+            raise CacheError(f"it has an invalid {key} ({manifest[key]!r})", Action.RESTART, subject=str(path))
     for key in ("materials", "emitters"):
         if not all(isinstance(name, str) for name in manifest.get(key, ())):
-            raise CacheError(f"has {key} whose names are not text", Action.RESTART, subject=str(path))
+            raise CacheError(f"it has {key} whose names are not text", Action.RESTART, subject=str(path))
     return Take(folder, number, manifest)
 
 
@@ -356,9 +355,9 @@ def _manifest(path: Path) -> dict[str, Any]:
     try:
         return unsealed(read_plain(path))
     except FileNotFoundError as error:
-        raise CacheError("is missing", Action.SHOW_OTHER_TAKE, subject=str(path)) from error
+        raise CacheError("it is missing", Action.SHOW_OTHER_TAKE, subject=str(path)) from error
     except OSError as error:
         raise unreadable(path, error) from error
     except ValueError as error:
         remedy = Action.MEND_BY_TAKE if path.name == CACHE_FILE else Action.SHOW_OTHER_TAKE
-        raise CacheError(f"is damaged ({error})", remedy, subject=str(path)) from error
+        raise CacheError(f"it is damaged ({error})", remedy, subject=str(path)) from error

@@ -121,7 +121,7 @@ class CacheWriter:
             CacheError: the folder is a file, contains another scene or foreign files, lacks the frame, or cannot be written.
         """
         if self.folder.exists() and not self.folder.is_dir():
-            raise CacheError("is a file, not a folder", "choose another cache folder or remove the file", subject=str(self.folder))
+            raise CacheError("it is a file, not a folder", "choose another cache folder or remove the file", subject=str(self.folder))
         with self._writing():
             self.folder.mkdir(parents=True, exist_ok=True)
             refuse_links(self.folder)
@@ -227,7 +227,7 @@ class CacheWriter:
                 known = known_takes(self.folder)
                 found = f"takes {known}" if known else f'"{foreign[0]}"'
                 remedy = Action.MEND_BY_TAKE if known else "choose another folder"
-                raise CacheError(f"contains {found} but no {CACHE_FILE}, so it is not a cache", remedy, subject=str(self.folder))
+                raise CacheError(f"it contains {found} but no {CACHE_FILE}, so it is not a cache", remedy, subject=str(self.folder))
             return [Take(self.folder, 1, self._manifest)]
         refuse_foreign(self.folder)
         numbers = take_numbers(self.folder)
@@ -257,7 +257,7 @@ class CacheWriter:
         if Moment(frame) not in cache.whole_moments():
             frames = cache.frames
             known = f"use one from {frames[0]} to {frames[-1]}" if frames else "bake from the start"
-            raise CacheError(f"cannot resume after frame {frame}, which is not cached", known, subject=str(self.folder))
+            raise CacheError(f"it cannot resume after frame {frame}, which is not cached", known, subject=str(self.folder))
         parent = cache.take_of(Moment(frame))
         first_id = parent.journal()[Moment(frame)]["emitted"]
         place = {"parent": parent.number, "from_frame": frame, "first_id": first_id}
@@ -277,12 +277,12 @@ class CacheWriter:
         if manifest.get("scene_hash") != self._hash:
             name = manifest.get("scene_name")
             if name != self._manifest["scene_name"]:
-                raise CacheError(f'contains frames of another scene ("{name}")', Action.REPLACE, subject=str(self.folder))
-            raise CacheError("contains frames that were baked before this scene changed", Action.REPLACE, subject=str(self.folder))
+                raise CacheError(f'it contains frames of another scene ("{name}")', Action.REPLACE, subject=str(self.folder))
+            raise CacheError("it contains frames that were baked before this scene changed", Action.REPLACE, subject=str(self.folder))
         baked_by = manifest.get("versions", {}).get("mpm_addon")
         if baked_by != version():
             raise CacheError(
-                f"contains frames of version {baked_by}, and those of this version ({version()}) may differ",
+                f"it contains frames of version {baked_by}, and those of this version ({version()}) may differ",
                 Action.REPLACE,
                 subject=str(self.folder),
             )
@@ -295,7 +295,7 @@ class CacheWriter:
         except OSError as error:
             free = f", {shutil.disk_usage(self.folder).free / 1e9:.1f} GB free" if self.folder.is_dir() else ""
             raise CacheError(
-                f"cannot be written ({error.strerror or error}{free})",
+                f"it cannot be written ({error.strerror or error}{free})",
                 "free disk space or choose another cache folder",
                 subject=str(self.folder),
             ) from error

@@ -168,14 +168,14 @@ def derived_at(cache: Cache, moment: Moment, kind: str, read: Callable[[Path], D
     try:
         found = read(path)
     except ArrayFileError as error:
-        raise CacheError(error.problem, *error.remedies, "delete this file", remedy, subject=str(path)) from error
+        raise error.at(path, "delete this file", remedy) from error
     except FileNotFoundError:
         raise
     except OSError as error:
         raise unreadable(path, error) from error
     if found.origin.moment != moment:
         told = found.origin.moment.frame
-        raise CacheError(f"contains frame {told:g}, not {moment.frame:g}", "delete this file", remedy, subject=str(path))
+        raise CacheError(f"it contains frame {told:g}, not {moment.frame:g}", "delete this file", remedy, subject=str(path))
     return found
 
 
@@ -192,7 +192,7 @@ def remove_derived(cache: Cache, kind: str) -> int:
                 if empty.is_dir() and not any(empty.iterdir()):
                     empty.rmdir()
         except OSError as error:
-            raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
+            raise CacheError(f"it cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
     return count
 
 
@@ -200,7 +200,7 @@ def refuse_link(folder: Path) -> None:
     """Check that files written or deleted lie inside the cache. Raises CacheError for a symbolic link."""
     link = next((place for place in (folder.parent, folder) if place.is_symlink()), None)
     if link is not None:
-        raise CacheError("is a symbolic link, which may lead outside the cache", "remove it", subject=str(link))
+        raise CacheError("it is a symbolic link, which may lead outside the cache", "remove it", subject=str(link))
 
 
 def _remove(paths: Iterable[Path] | Iterator[Path]) -> int:

@@ -46,9 +46,9 @@ def read_failure(folder: Path, *, shown: int | None = None) -> Failure | None:
     except FileNotFoundError:
         return None
     except ArrayFileError as error:
-        raise CacheError(error.problem, *error.remedies, "bake again", subject=str(path)) from error
+        raise error.at(path, "bake again") from error
     except OSError as error:
-        raise CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path)) from error
+        raise CacheError(f"it cannot be read ({error.strerror})", "check its permissions", subject=str(path)) from error
 
 
 def remove_failure(folder: Path) -> None:
@@ -56,7 +56,7 @@ def remove_failure(folder: Path) -> None:
     try:
         (folder / FAILURE).unlink(missing_ok=True)
     except OSError as error:
-        raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(folder / FAILURE)) from error
+        raise CacheError(f"it cannot be deleted ({error.strerror})", "check its permissions", subject=str(folder / FAILURE)) from error
 
 
 def summary(failure: Failure) -> dict[str, Any]:

@@ -48,14 +48,14 @@ class WriterLock:
     def __enter__(self) -> "WriterLock":
         """Create the folder if necessary, and take the lock. Raises CacheError if another process has it."""
         if self._folder.exists() and not self._folder.is_dir():
-            raise CacheError("is a file, not a folder", "choose another cache folder or remove the file", subject=str(self._folder))
+            raise CacheError("it is a file, not a folder", "choose another cache folder or remove the file", subject=str(self._folder))
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._acquire()
         except OSError as error:
             self._close()
             raise CacheError(
-                f"cannot be written ({error.strerror or error})", "choose another cache folder", subject=str(self._folder)
+                f"it cannot be written ({error.strerror or error})", "choose another cache folder", subject=str(self._folder)
             ) from error
         except CacheError:
             self._close()
@@ -73,7 +73,7 @@ class WriterLock:
             is_same = False
         except OSError as error:
             raise CacheError(
-                f"cannot be reached ({error.strerror or error})", "bake again when it is available", subject=str(self._folder)
+                f"it cannot be reached ({error.strerror or error})", "bake again when it is available", subject=str(self._folder)
             ) from error
         if not is_same:
             raise CacheError(

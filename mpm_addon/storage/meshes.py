@@ -48,7 +48,7 @@ def read_mesh(path: Path) -> Mesh:
         raise ArrayFileError(f"has a coordinate beyond {LARGEST:g} m", "use smaller ones")
     if triangles.size and not 0 <= int(triangles.min()) <= int(triangles.max()) < len(vertices):
         raise ArrayFileError(
-            f"has a triangle with vertex {_stray_index(triangles, len(vertices))} of {len(vertices)}; use 0 to {len(vertices) - 1}"
+            f"has a triangle with vertex {_stray_index(triangles, len(vertices))} of {len(vertices)}", f"use 0 to {len(vertices) - 1}"
         )
     return vertices.astype(np.float64), triangles.astype(np.int64)
 

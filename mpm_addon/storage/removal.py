@@ -48,7 +48,7 @@ def refuse_links(folder: Path) -> None:
     link = next((place for place in places if place.is_symlink()), None)
     if link is not None:
         raise CacheError(
-            "is a symbolic link, which may lead outside the cache", "remove it or choose another cache folder", subject=str(link)
+            "it is a symbolic link, which may lead outside the cache", "remove it or choose another cache folder", subject=str(link)
         )
 
 

@@ -216,7 +216,7 @@ def _entries(table: Table, section: str, noun: str) -> list[tuple[dict[str, Any]
     """Every table of an array of tables, with its name and how messages name it."""
     entries = table.get(section, [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise SceneError("is not a list of tables", f"begin each with [[{section}]]", subject=str(section))
+        raise SceneError("it is not a list of tables", f"begin each with [[{section}]]", subject=str(section))
     named = []
     for number, entry in enumerate(entries, start=1):
         name = _name(entry, entry_name(entry, number, section), f"{noun} {number}")

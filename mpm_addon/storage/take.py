@@ -159,7 +159,7 @@ class Take:
         with _reading(path):
             frame = read_frame(path, births_of)
         if frame.moment != moment:
-            raise CacheError(f"contains frame {frame.moment.frame:g}, not {moment.frame:g}", "rename the file", subject=str(path))
+            raise CacheError(f"it contains frame {frame.moment.frame:g}, not {moment.frame:g}", "rename the file", subject=str(path))
         return frame
 
     def read_bonds(self, moment: Moment, pairs_of: Callable[[], NDArray[np.int32]]) -> Bonds:
@@ -175,7 +175,7 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except ArrayFileError as error:
-        raise CacheError(error.problem, *error.remedies, "delete this file", Action.FILL_GAP, subject=str(path)) from error
+        raise error.at(path, "delete this file", Action.FILL_GAP) from error
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -189,4 +189,4 @@ def take_folder(cache: Path, number: int) -> Path:
 
 def unreadable(path: Path, error: OSError) -> CacheError:
     """The error for a file that cannot be read."""
-    return CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path))
+    return CacheError(f"it cannot be read ({error.strerror})", "check its permissions", subject=str(path))

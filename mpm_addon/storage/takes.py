@@ -77,7 +77,7 @@ def show_take(folder: Path, number: int) -> None:
         try:
             write_sealed(folder / CACHE_FILE, manifest_of_cache(number))
         except OSError as error:
-            raise CacheError(f"cannot be written ({error.strerror})", "check its permissions", subject=str(folder)) from error
+            raise CacheError(f"it cannot be written ({error.strerror})", "check its permissions", subject=str(folder)) from error
 
 
 def remove_take(folder: Path, number: int) -> None:
@@ -106,7 +106,7 @@ def remove_take(folder: Path, number: int) -> None:
                 remove_failure(folder)
             remove_files(take_folder(folder, number))
         except OSError as error:
-            raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
+            raise CacheError(f"it cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
 
 
 def _chain_if_whole(folder: Path, number: int) -> list[Take]:

@@ -61,7 +61,7 @@ def check_place(path: tuple[str, ...], table: Table, subject: str) -> None:
     depth = 3 if section in _WHOLE else 2
     if len(path) < depth:
         place = "NAME.KEY" if section in _WHOLE else "KEY"
-        raise SceneError("is not the path of a value", f"use {section}.{place}", subject=subject)
+        raise SceneError("it is not the path of a value", f"use {section}.{place}", subject=subject)
     if section not in _WHOLE:
         return
     entries = table.get(section, {})

@@ -92,15 +92,15 @@ def parse_axis(text: str) -> Axis:
     match = _ASSIGNMENT.fullmatch(text)
     subject = f"--vary {text}"
     if match is None:
-        raise SceneError("is not a key with values", _RANGE_WORDS, subject=subject)
+        raise SceneError("it is not a key with values", _RANGE_WORDS, subject=subject)
     path = _path(match[1].strip(), subject)
     values = _range(match[2], subject) if ":" in match[2] else _list(match[2])
     axis = Axis(path, values)
     if not values:
-        raise SceneError("has no values", _RANGE_WORDS, subject=subject)
+        raise SceneError("it has no values", _RANGE_WORDS, subject=subject)
     for number, value in enumerate(values):
         if value in values[:number]:
-            raise SceneError(f"has the value {value_text(value)} twice", "remove one", subject=subject)
+            raise SceneError(f"it has the value {value_text(value)} twice", "remove one", subject=subject)
     return axis
 
 
@@ -171,7 +171,7 @@ def variations(axes: Sequence[Axis], table: Table) -> list[Variation]:
         for other in axes[:number]:
             shared = min(len(axis.path), len(other.path))
             if axis.path[:shared] == other.path[:shared]:
-                raise SceneError(f"overlaps with --vary {other.key}", "keep one of them", subject=subject)
+                raise SceneError(f"it overlaps with --vary {other.key}", "keep one of them", subject=subject)
     count = math.prod(len(axis.values) for axis in axes)
     if count > MOST_VARIATIONS:
         raise SceneError(f"{count} combinations are too many", f"use at most {MOST_VARIATIONS}", subject="--vary")

@@ -98,7 +98,7 @@ def _check_address(address: str) -> None:
     except ValueError:
         is_address = False
     if not is_address:
-        raise MpmError("is not an address", "use an address such as tcp://farm:8786", subject=f"--scheduler {address}")
+        raise MpmError("it is not an address", "use an address such as tcp://farm:8786", subject=f"--scheduler {address}")
 
 
 def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> Outcome:
@@ -109,7 +109,7 @@ def run_on_worker(order: Order, threads: int | None, slots: dict[str, int]) -> O
 
 
 def what_is_wrong(output: str, digest: str, wanted_version: str) -> tuple[str, ...]:
-    """On a worker of a cluster: why it cannot bake into the folder, and the remedy; empty if it can."""
+    """On a worker of a cluster: what keeps it from baking into the folder, without a subject, and the remedy; empty if nothing does."""
     if version() != wanted_version:
         return f"has version {version()} of mpm_addon, not {wanted_version}", "install the same version on all computers"
     if importlib.util.find_spec("numba") is None:
@@ -130,7 +130,8 @@ def _check_workers(client: Any, output: Path) -> None:
         if isinstance(answer, BaseException):
             answer = f"cannot run mpm_addon ({_first_line(answer)})", "install the same version in the worker's environment"
         if answer:
-            raise MpmError(*answer, subject=f"worker {worker}")
+            problem, *remedies = answer
+            raise MpmError(f"it {problem}", *remedies, subject=f"worker {worker}")
 
 
 def _slots_beside(threads: dict[str, int]) -> dict[str, int]:

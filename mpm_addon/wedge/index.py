@@ -111,7 +111,7 @@ class Index:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_atomically(self.folder / INDEX, lambda file: file.write(text.encode()))
         except OSError as error:
-            raise CacheError(f"cannot be written ({error.strerror})", "choose another --output", subject=str(self.folder)) from error
+            raise CacheError(f"it cannot be written ({error.strerror})", "choose another --output", subject=str(self.folder)) from error
 
 
 def open_index(folder: Path, scene: str, scene_hash: str) -> Index:
@@ -126,18 +126,19 @@ def open_index(folder: Path, scene: str, scene_hash: str) -> Index:
     except (FileNotFoundError, NotADirectoryError):
         return Index(folder, scene, scene_hash)
     except OSError as error:
-        raise CacheError(f"cannot be read ({error.strerror})", "check its permissions", subject=str(path)) from error
+        raise CacheError(f"it cannot be read ({error.strerror})", "check its permissions", subject=str(path)) from error
     except ValueError as error:
-        raise CacheError(f"is damaged ({error})", "delete it (the caches remain) or choose another --output", subject=str(path)) from error
+        remedy = "delete it (the caches remain) or choose another --output"
+        raise CacheError(f"it is damaged ({error})", remedy, subject=str(path)) from error
     if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise CacheError("belongs to another program", "choose another --output", subject=str(path))
+        raise CacheError("it belongs to another program", "choose another --output", subject=str(path))
     if content.get("schema") != SCHEMA:
         raise CacheError(f"this version does not support schema {content.get('schema')!r}, only {SCHEMA}", subject=str(path))
     if content.get("scene_hash") != scene_hash:
-        raise CacheError("belongs to another scene, or the scene was changed", "choose another --output", subject=str(path))
+        raise CacheError("it belongs to another scene, or the scene was changed", "choose another --output", subject=str(path))
     entries = content.get("variants")
     if not isinstance(entries, list):
-        raise CacheError("is damaged (variants is not a list)", "choose another --output", subject=str(path))
+        raise CacheError("it is damaged (variants is not a list)", "choose another --output", subject=str(path))
     return Index(folder, scene, scene_hash, [_variant(entry, path) for entry in entries])
 
 
@@ -146,7 +147,7 @@ def _variant(entry: Any, path: Path) -> Variant:
     entry = entry if isinstance(entry, dict) else {}
     name, values, state, message = (entry.get(key) for key in ("name", "values", "state", "message"))
     if not isinstance(name, str) or not _NAME.fullmatch(name) or not isinstance(values, dict):
-        raise CacheError("is damaged (a variant without a valid name and values)", "choose another --output", subject=str(path))
+        raise CacheError("it is damaged (a variant without a valid name and values)", "choose another --output", subject=str(path))
     return Variant(name, values, state if state in STATES else "waiting", message if isinstance(message, str) else "")
 
 

@@ -28,7 +28,7 @@ def test_a_file_instead_of_a_cache_folder_is_refused(scene: Path, tmp_path: Path
 def test_a_folder_in_the_place_of_a_file_is_refused_in_one_line(scene: Path, tmp_path: Path) -> None:
     (tmp_path / "cache" / TAKE / "frames" / "frame_000002.mpm").mkdir(parents=True)
     (tmp_path / "cache" / "cache.json").mkdir()
-    with pytest.raises(CacheError, match=r"cache\.json: cannot be read"):
+    with pytest.raises(CacheError, match=r"cache\.json cannot be read"):
         bake_here(scene, tmp_path / "cache")
 
 

@@ -37,7 +37,7 @@ print("ANSWER", json.dumps({
     "lines": health.lines(),
     "bake": said,
     "points": len(mesh.vertices),
-    "status": particle_objects.status(item),
+    "status": particle_objects.status(item).text(),
     "numba": "numba" in sys.modules,
     "preferences": hasattr(bpy.context.preferences.addons[MODULE].preferences, "threads"),
 }))

@@ -63,7 +63,7 @@ seen, complaints, missing, shown = {}, set(), 0, 0
 while len(seen) < last and time.monotonic() < end:
     for number in range(1, last + 1):
         scene.frame_set(number)
-        status = particle_objects.status(item)
+        status = particle_objects.status(item).text()
         if status == f"Frame {number} is not baked":
             missing += 1
             assert not len(item.data.vertices)

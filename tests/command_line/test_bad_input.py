@@ -89,14 +89,14 @@ def test_a_process_fails_as_the_command_does_here(tmp_path: Path, monkeypatch: p
 
 def test_a_missing_scene_is_one_line(tmp_path: Path) -> None:
     assert "none.toml: the file does not exist" in complaint("bake", tmp_path / "none.toml", "--cache", tmp_path / "c")
-    assert "none: does not exist; use a cache, or a scene file" in complaint("info", tmp_path / "none", "--check")
+    assert "none does not exist; use a cache, or a scene file" in complaint("info", tmp_path / "none", "--check")
 
 
 def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "scene.toml").write_text(SCENE)
     (tmp_path / "cache").write_text("")
     line = complaint("bake", tmp_path, "--cache", tmp_path / "cache")
-    assert "cache: is a file, not a folder; choose another cache folder" in line
+    assert "cache is a file, not a folder; choose another cache folder" in line
 
 
 def test_with_json_the_error_is_an_event_too(tmp_path: Path) -> None:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from mpm_addon.core.errors import CacheError, MpmError, UnstableError
 from mpm_addon.core.messages import COMMANDS, NOTHING, Action, Message, SceneWarning, Topic, Wording, message_of
 
-DAMAGED = Message("is damaged", ("delete this file", Action.FILL_GAP), "/cache")
+DAMAGED = Message("it is damaged", ("delete this file", Action.FILL_GAP), "/cache")
 BUTTONS = Wording({action: f"press {action.name}" for action in Action}, str.upper)
 
 
 def test_each_front_end_has_words_of_its_own_for_actions() -> None:
-    assert DAMAGED.text() == "/cache: is damaged; delete this file, then bake again to fill the gap."
-    assert DAMAGED.text(BUTTONS) == "/cache: is damaged; delete this file, then press FILL_GAP."
+    assert DAMAGED.text() == "/cache is damaged; delete this file, then bake again to fill the gap."
+    assert DAMAGED.text(BUTTONS) == "/cache is damaged; delete this file, then press FILL_GAP."
 
 
 def test_each_front_end_has_names_of_its_own_for_parameters() -> None:
@@ -42,16 +42,16 @@ def test_every_topic_of_warnings_is_documented() -> None:
 
 
 def test_what_looks_like_a_remedy_in_a_name_stays_a_name() -> None:
-    message = Message('has no take "a; use --restart"', (Action.RESTART,), "/x; --from")
-    assert message.text(BUTTONS) == '/x; --from: has no take "a; use --restart"; press RESTART.'
+    message = Message('it has no take "a; use --restart"', (Action.RESTART,), "/x; --from")
+    assert message.text(BUTTONS) == '/x; --from has no take "a; use --restart"; press RESTART.'
 
 
 def test_an_error_keeps_its_message_and_says_it_on_one_line() -> None:
-    error = CacheError("is\ndamaged", Action.RESTART, subject="/cache")
-    assert str(error) == "/cache: is damaged; bake again with --restart."
+    error = CacheError("it is\ndamaged", Action.RESTART, subject="/cache")
+    assert str(error) == "/cache is damaged; bake again with --restart."
     assert error.message.remedies == (Action.RESTART,)
     again = UnstableError.of(error.message.within('Variant "wet"'))
-    assert isinstance(again, UnstableError) and str(again).startswith('Variant "wet": /cache: is damaged')
+    assert isinstance(again, UnstableError) and str(again).startswith('Variant "wet": /cache is damaged')
 
 
 def test_a_subject_takes_the_place_of_it() -> None:

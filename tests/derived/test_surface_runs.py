@@ -104,7 +104,7 @@ def test_a_full_disk_is_reported_and_leaves_no_half_file(
     monkeypatch.setattr("mpm_addon.storage.atomic.os.fsync", refuse)
     status, events, words = derive(capsys, tmp_path, *DRAFT)
     assert (status, events[-1]["event"]) == (1, "error")
-    assert words.endswith("frame_000001.mpm: cannot be written (No space left on device); free disk space or check its permissions.\n")
+    assert words.endswith("frame_000001.mpm cannot be written (No space left on device); free disk space or check its permissions.\n")
     assert not list(tmp_path.rglob("*.partial"))
     monkeypatch.setattr("mpm_addon.derived.job.free_space", lambda _folder: 10)
     assert "do not fit on the disk" in derive(capsys, tmp_path, *DRAFT)[2]

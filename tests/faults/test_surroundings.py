@@ -218,7 +218,7 @@ def bake_into_a_read_only_folder(disk: Path) -> None:
     bake_here(scene, cache, frames=(1, 2))
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     before = frames_of(cache)
-    assert refused(scene, cache) == f"{cache}: cannot be written (Read-only file system); choose another cache folder."
+    assert refused(scene, cache) == f"{cache} cannot be written (Read-only file system); choose another cache folder."
     status = read_status(cache)
     assert status is not None and (status.state, status.done) == ("done", 2)
     assert frames_of(cache) == before and len(before) == 2

@@ -69,7 +69,7 @@ def test_a_missing_frame_is_named_with_the_cached_ones(cache: Path) -> None:
 def test_a_truncated_frame_is_found(cache: Path) -> None:
     path = open_cache(cache).frame_path(2)
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(CacheError, match=r"frame_000002\.mpm: is damaged"):
+    with pytest.raises(CacheError, match=r"frame_000002\.mpm is damaged"):
         open_cache(cache).frame(2)
 
 
@@ -78,7 +78,7 @@ def test_a_flipped_bit_in_the_numbers_is_found(cache: Path) -> None:
     damaged = bytearray(path.read_bytes())
     damaged[len(damaged) // 2] ^= 4
     path.write_bytes(damaged)
-    with pytest.raises(CacheError, match=r"frame_000002\.mpm: is damaged.*delete this file, then bake again to fill the gap"):
+    with pytest.raises(CacheError, match=r"frame_000002\.mpm is damaged.*delete this file, then bake again to fill the gap"):
         open_cache(cache).frame(2)
 
 
@@ -188,8 +188,8 @@ def test_a_check_names_missing_frames_and_damaged_checkpoints(cache: Path) -> No
     state = next((cache / TAKE / "checkpoints").iterdir())
     state.write_bytes(state.read_bytes()[:-1] + b"x")
     missing, damaged = (each.text() for each in opened.damaged())
-    assert missing == f"{gone}: is missing; bake again to fill the gap."
-    assert damaged.startswith(f"{state}: is damaged; delete this file")
+    assert missing == f"{gone} is missing; bake again to fill the gap."
+    assert damaged.startswith(f"{state} is damaged; delete this file")
 
 
 def test_changed_cache_settings_are_reported_every_time(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_file_takes_one_frame_only(cache: Cache, tmp_path: Path) -> None:
 
 def test_an_output_that_cannot_be_written_is_named(cache: Cache, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
-    with pytest.raises(CacheError, match=r"out/frame_000002\.ply: cannot be written"):
+    with pytest.raises(CacheError, match=r"out/frame_000002\.ply cannot be written"):
         export_one(cache, "ply", tmp_path / "out")
 
 

@@ -200,7 +200,7 @@ def test_a_motion_comes_from_its_file(folder: Path) -> None:
         ("radius = 0.2", "radius = 0.01", "0.05 m is larger than the object (0.02 m); use at most 0.01 m."),
         ('shape = { kind = "sphere", radius = 0.2 }', "", 'Emitter "Ball": shape is missing'),
         ('{ kind = "sphere", radius = 0.2 }', '"sphere"', "Emitter \"Ball\": shape 'sphere' is not a table"),
-        ("[[colliders]]", "[colliders]", "colliders: is not a list of tables; begin each with [[colliders]]."),
+        ("[[colliders]]", "[colliders]", "colliders is not a list of tables; begin each with [[colliders]]."),
         ('material = "snow"', "", 'Emitter "Ball": material None is not allowed'),
         ('law = "water"', 'law = "water"\npreset = "water"', 'Material "water" needs either a law'),
         ('{ kind = "sphere", radius = 0.2 }', '{ kind = "plane" }', "has no inside to fill"),

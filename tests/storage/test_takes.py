@@ -164,7 +164,7 @@ def test_a_cache_that_lost_its_manifest_is_one_again_when_a_take_is_shown(cache:
 
 def test_frames_of_which_no_manifest_says_the_scene_are_no_other_scene_s(cache: Path, other: Path) -> None:
     (cache / "takes" / "0001" / "take.json").unlink()
-    with pytest.raises(CacheError, match=r"take\.json: is missing; .*--restart"):
+    with pytest.raises(CacheError, match=r"take\.json is missing; .*--restart"):
         bake_here(other, cache)
     bake_here(other, cache, restart=True)
     assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]

@@ -101,6 +101,13 @@ def test_every_package_with_messages_has_a_heading() -> None:
     assert speaking - listed == set()
 
 
+def test_a_problem_about_its_subject_continues_it() -> None:
+    """Such a problem begins with "it", which becomes "/cache is damaged" instead of "/cache: is damaged"."""
+    predicate = re.compile(r"(?m)^- `([^:`]*: (?:is|was|has|does|cannot|contains|needs|belongs|lacks|overlaps|continues)\b.+)`$")
+    assert predicate.findall("- `…: is damaged; delete it.`") == ["…: is damaged; delete it."]
+    assert predicate.findall(document_messages.page()) == []
+
+
 def test_messages_are_american_and_plain() -> None:
     messages = re.findall(r"(?m)^- `(.+)`$", document_messages.page())
     assert len(messages) > 400

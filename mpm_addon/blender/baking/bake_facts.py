@@ -47,7 +47,7 @@ def shown_by(scene: BlenderScene, folder: object) -> list[BlenderObject]:
     return [item for item in particle_objects.result_objects(scene) if paths.absolute(item.mpm.cache) == folder]
 
 
-def frame_notes(scene: BlenderScene) -> list[str]:
+def frame_notes(scene: BlenderScene) -> list[Message]:
     """Notices about the displayed frame: "Frame 9 is not baked"."""
     return [said for item in particle_objects.result_objects(scene) if (said := particle_objects.status(item))]
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import bpy
 
+from ...core.messages import Message
 from ...core.particles import Moment
 from ...storage import open_cache
 from ...storage.derived import derived_path
@@ -80,8 +81,8 @@ class DerivedKind:
     def remove_objects(self, item: BlenderObject) -> None:
         """Remove what shows it beside a particle object."""
 
-    def status(self, item: BlenderObject) -> str:
-        """The panel's message about it at the current frame; "" if there is none."""
+    def status(self, item: BlenderObject) -> Message:
+        """The panel's message about it at the current frame; `NOTHING` if there is none."""
         raise NotImplementedError
 
 
@@ -112,7 +113,7 @@ class _Surface(DerivedKind):
     def remove_objects(self, item: BlenderObject) -> None:
         surface_objects.remove(item)
 
-    def status(self, item: BlenderObject) -> str:
+    def status(self, item: BlenderObject) -> Message:
         return surface_objects.status(item)
 
 
@@ -140,7 +141,7 @@ class _Skin(DerivedKind):
     def remove_objects(self, item: BlenderObject) -> None:
         skin_meshes.remove(item)
 
-    def status(self, item: BlenderObject) -> str:
+    def status(self, item: BlenderObject) -> Message:
         return skin_objects.status(item)
 
 
@@ -168,7 +169,7 @@ class _Volume(DerivedKind):
     def remove_objects(self, item: BlenderObject) -> None:
         volume_objects.remove(item)
 
-    def status(self, item: BlenderObject) -> str:
+    def status(self, item: BlenderObject) -> Message:
         return volume_objects.status(item)
 
 

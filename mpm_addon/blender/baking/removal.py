@@ -23,7 +23,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
     try:
         remove_cache(folder)
     except OSError as error:
-        raise CacheError(f"cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
+        raise CacheError(f"it cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
     troubles.forget_trouble(folder)
     keyframes.remove_all_keys(scene, folder)
     unstable.remove(scene, str(folder))

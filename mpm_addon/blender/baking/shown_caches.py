@@ -232,7 +232,7 @@ def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:
     watch = cache_watch.watch(folder)
     found = watch.look()
     if found is None:
-        raise CacheError.of(watch.problem or Message("contains no cache", ("choose the folder of a bake",), str(folder)))
+        raise CacheError.of(watch.problem or Message("it contains no cache", ("choose the folder of a bake",), str(folder)))
     return {
         frame: {name: np.array(pose, np.float64) for name, pose in noted.get("poses", {}).items()} for frame, noted in found.rows.items()
     }

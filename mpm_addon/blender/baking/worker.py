@@ -167,7 +167,7 @@ class Worker:
                 )
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
-            raise MpmError(f"cannot be started ({error.strerror})", "check Blender's installation", subject=str(command[0])) from error
+            raise MpmError(f"it cannot be started ({error.strerror})", "check Blender's installation", subject=str(command[0])) from error
         self._output = open(self._folder / "stdout", "rb")  # noqa: SIM115 - closed with the worker
         atexit.register(self.close)
 

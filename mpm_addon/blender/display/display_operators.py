@@ -76,7 +76,7 @@ class MPM_OT_display_fit(_OfParticles, bpy.types.Operator):
         looks.refit(item)
         looks.rebuild(item)
         if looks.problem(item):
-            raise MpmError(looks.problem(item))
+            raise MpmError.of(looks.problem(item))
         return {"FINISHED"}
 
 

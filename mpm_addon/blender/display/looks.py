@@ -8,12 +8,12 @@ import bpy
 
 from ...core.errors import MpmError
 from ...core.laws.finish import HIDDEN, MESH, POINTS, SURFACE
+from ...core.messages import NOTHING, Message
 from ...storage import take
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
-from ..host.wording import in_blender
 from ..playback import derived_objects, particle_objects, skin_objects, surface_objects
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, is_asked_for, shows_mesh
 from . import assets, tree
@@ -25,14 +25,14 @@ from .node_builder import declare
 
 @dataclass
 class Problems(OfFile):
-    """What could not be displayed, for the panel: object -> text."""
+    """What could not be displayed, for the panel: object -> message."""
 
-    by_object: dict[str, str] = field(default_factory=dict)
+    by_object: dict[str, Message] = field(default_factory=dict)
 
 
-def problem(item: BlenderObject) -> str:
-    """The panel's message about an object's colors; "" if there is none."""
-    return runtime.of(Problems).by_object.get(item.name_full, "")
+def problem(item: BlenderObject) -> Message:
+    """The panel's message about an object's colors; `NOTHING` if there is none."""
+    return runtime.of(Problems).by_object.get(item.name_full, NOTHING)
 
 
 def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
@@ -123,7 +123,7 @@ def refit(item: BlenderObject) -> None:
     try:
         limits = fitted_range(item, _scene_of(item), attribute_of(display))
     except (MpmError, OSError) as error:
-        problems[item.name_full] = in_blender(error.message) if isinstance(error, MpmError) else str(error)
+        problems[item.name_full] = error.message if isinstance(error, MpmError) else Message(str(error))
         return
     with silent():
         display.range_min, display.range_max = limits

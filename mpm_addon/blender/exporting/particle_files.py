@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core.errors import CacheError, MpmError
+from ...core.messages import Message
 from ...core.parameters import suggestion
 from ...storage import open_cache
 from ...storage.exporters import EXPORTERS, export_frames
 from ..baking import previews
 from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
+from ..host.wording import in_blender
 from ..playback import particle_objects
 from ..settings import paths
 
@@ -37,8 +39,8 @@ class StandIn(NamedTuple):
     item: BlenderObject
     scene: BlenderScene
 
-    def go_to(self, frame: int) -> str:
-        """Go to a frame, and return its status: "" if it was baked."""
+    def go_to(self, frame: int) -> Message:
+        """Go to a frame, and return its status: `NOTHING` if it was baked."""
         self.scene.frame_set(frame)
         return particle_objects.status(self.item)
 
@@ -97,20 +99,23 @@ def _export_animation(context: Context, item: BlenderObject, path: Path, first: 
         with stand_in(context.scene, item, group) as alone, alone_in(context, alone.scene):
             said = {frame: alone.go_to(frame) for frame in range(first, last + 1)}
             if all(said.values()):
-                raise CacheError(f"nothing to export from frame {first} to {last}: {said[first]}", subject=f'"{item.name}"')
+                reason = said[first]._replace(remedies=()).text()
+                subject = f'"{item.name}"'
+                raise CacheError(f"nothing to export from frame {first} to {last}: {reason}", *said[first].remedies, subject=subject)
             _write(path, alone.scene, first, last)
     finally:
         bpy.data.node_groups.remove(group)
     return missing_lines(item, said)
 
 
-def missing_lines(item: BlenderObject, said: dict[int, str]) -> list[str]:
+def missing_lines(item: BlenderObject, said: dict[int, Message]) -> list[str]:
     """One line about the frames that have a status; none if all frames were baked."""
-    missing = [frame for frame, text in said.items() if text]
+    missing = [frame for frame, message in said.items() if message]
     if not missing:
         return []
     others = f" ({len(missing)} frames from {missing[0]} to {missing[-1]})" if len(missing) > 1 else ""
-    return [f'"{item.name}" is empty at frame {missing[0]}{others}: {said[missing[0]]}.']
+    reason = in_blender(said[missing[0]]).removesuffix(".")
+    return [f'"{item.name}" is empty at frame {missing[0]}{others}: {reason}.']
 
 
 def frames_of(item: BlenderObject, scene: BlenderScene) -> tuple[int, int]:
@@ -197,7 +202,7 @@ def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
 def cannot_write(path: Path, error: Exception) -> CacheError:
     """The message when Blender or the system cannot write a file or a folder."""
     words = error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
-    return CacheError(f"cannot be written ({words})", "choose another location", subject=str(path))
+    return CacheError(f"it cannot be written ({words})", "choose another location", subject=str(path))
 
 
 def write_usd(path: Path, *, is_animated: bool) -> None:

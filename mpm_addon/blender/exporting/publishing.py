@@ -51,7 +51,8 @@ def publish(context: Context, folder: Path) -> list[str]:
         raise MpmError("Nothing to publish: no object shows a cache, except previews", "bake first")
     for _, item in shown:
         if item.library is not None:
-            raise MpmError(f'"{item.name}": is linked from {item.library.filepath}', "publish that file, or make the object local")
+            subject, remedy = f'"{item.name}"', "publish that file, or make the object local"
+            raise MpmError(f"it is linked from {item.library.filepath}", remedy, subject=subject)
     name = Path(bpy.data.filepath).name
     _prepare(folder, folder / name)
     notes: list[str] = []
@@ -84,7 +85,7 @@ def publish(context: Context, folder: Path) -> list[str]:
 def _prepare(folder: Path, blend: Path) -> None:
     """Make the folder, or empty it of an earlier publication. Raises MpmError if it contains anything else."""
     if blend.exists() and Path(bpy.data.filepath).exists() and blend.samefile(bpy.data.filepath):
-        raise MpmError("is the folder of the open file", "choose another folder", subject=str(folder))
+        raise MpmError("it is the folder of the open file", "choose another folder", subject=str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -100,7 +101,7 @@ def _check_manifest(folder: Path) -> None:
     except (OSError, ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
-        raise MpmError("contains other files", "choose a new or empty folder", subject=str(folder))
+        raise MpmError("it contains other files", "choose a new or empty folder", subject=str(folder))
 
 
 def _write_manifest(folder: Path, content: dict[str, Any]) -> None:

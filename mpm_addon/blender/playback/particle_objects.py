@@ -15,6 +15,7 @@ from bpy.app.handlers import persistent
 from numpy.typing import NDArray
 
 from ...core.errors import MpmError
+from ...core.messages import NOTHING, Message
 from ...core.particles import ATTRIBUTES
 from ...storage import open_cache
 from ...storage.retimed_frames import MomentReader, nearest_frame
@@ -22,7 +23,6 @@ from ..host import homes
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, OfSession, runtime
-from ..host.wording import in_blender
 from ..settings import paths, retime
 from ..settings.declarations import decimal
 from ..settings.listeners import PlaybackListeners
@@ -32,6 +32,7 @@ OBJECT_NAME = "MPM Particles"
 MATERIAL_INDEX = attributes.MATERIAL_INDEX
 
 _STRIDE = 1009
+_SEPARATE = "make it single-user (Object > Relations)"
 
 
 @dataclass
@@ -46,7 +47,7 @@ class Shown(OfFile):
         held: during a live simulation, the cached frame that an object shows, whatever the scene's frame.
     """
 
-    status: dict[int, str] = field(default_factory=dict)
+    status: dict[int, Message] = field(default_factory=dict)
     readers: dict[int, MomentReader] = field(default_factory=dict)
     filled: dict[int, dict[str, NDArray[Any]]] = field(default_factory=dict)
     shutter: dict[int, float] = field(default_factory=dict)
@@ -61,9 +62,9 @@ class Suspension(OfSession):
     depth: int = 0
 
 
-def status(item: BlenderObject) -> str:
-    """The panel's message about the frame that an object shows; "" if there is none."""
-    return runtime.of(Shown).status.get(item.session_uid, "")
+def status(item: BlenderObject) -> Message:
+    """The panel's message about the frame that an object shows; `NOTHING` if there is none."""
+    return runtime.of(Shown).status.get(item.session_uid, NOTHING)
 
 
 def forget(item: BlenderObject) -> None:
@@ -152,7 +153,7 @@ def show(scene: BlenderScene, depsgraph: Any = None) -> None:
             status[item.session_uid] = (
                 _show(item, settings, item.data, scene)
                 if other == item or _is_alike(item, other)
-                else f'Shares its mesh with "{other.name}", which shows something else; make it single-user (Object > Relations)'
+                else Message(f'Shares its mesh with "{other.name}", which shows something else', (_SEPARATE,))
             )
     _forget_removed({item.session_uid for item in shown}, {item.data.session_uid for item in shown if item.data is not None})
 
@@ -221,7 +222,7 @@ def wanted(item: BlenderObject, settings: Any, scene: BlenderScene, reader: Mome
     return Wanted(position.frame, nearest_frame(like), np.float32(factor))
 
 
-def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> str:
+def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderScene) -> Message:
     try:
         reader = _reader(item)
         asked = wanted(item, settings, scene, reader)
@@ -232,8 +233,8 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
             surface_objects.clear(item.mpm.surface.object.data)
         skin_objects.clear(item)
         volume_objects.clear(item)
-        return in_blender(error.message) if isinstance(error, MpmError) else str(error)
-    return ""
+        return error.message if isinstance(error, MpmError) else Message(str(error))
+    return NOTHING
 
 
 def present(
@@ -269,7 +270,7 @@ def take_over(item: BlenderObject, reader: MomentReader) -> None:
     """Reuse what another reader has read of an object's cache; the object's status is cleared."""
     shown = runtime.of(Shown)
     shown.readers[item.session_uid] = reader
-    shown.status[item.session_uid] = ""
+    shown.status[item.session_uid] = NOTHING
 
 
 def _reader(item: BlenderObject) -> MomentReader:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import CacheError
 from ...core.interpolation import between
+from ...core.messages import NOTHING, Message
 from ...core.particles import Frame, FrameStatistics, Moment
 from ...storage.cache import Cache
 from ...storage.derived import derived_path
@@ -24,7 +25,6 @@ from ...storage.skin_file import POSITION, VELOCITY, Skin, SkinPiece, skin_at
 from ...storage.take import SKIN
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
-from ..host.wording import in_blender
 from ..settings.display_settings import is_asked_for, shows_mesh
 from . import attributes, torn_meshes
 
@@ -69,12 +69,12 @@ class ShownSkins(OfFile):
 
     read: dict[int, dict[Path, tuple[tuple[int, int], Skin]]] = field(default_factory=dict)
     filled: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    status: dict[int, str] = field(default_factory=dict)
+    status: dict[int, Message] = field(default_factory=dict)
 
 
-def status(item: BlenderObject) -> str:
-    """The panel's message about the skins of a particle object at the current frame; "" if there is none."""
-    return runtime.of(ShownSkins).status.get(item.session_uid, "")
+def status(item: BlenderObject) -> Message:
+    """The panel's message about the skins of a particle object at the current frame; `NOTHING` if there is none."""
+    return runtime.of(ShownSkins).status.get(item.session_uid, NOTHING)
 
 
 def skin_of(item: BlenderObject, part: Any) -> BlenderObject | None:
@@ -115,7 +115,7 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
     try:
         around = _around(item, cache, wanted)
     except CacheError as error:
-        told[item.session_uid] = in_blender(error.message)
+        told[item.session_uid] = error.message
         around = _Around([])
     covered = []
     for number, part, skin in shown:
@@ -139,16 +139,16 @@ def whole_of(skin: BlenderObject) -> int:
     return len((skin.mpm.torn.whole or skin.data).vertices)
 
 
-def _problem(name: str, skin: BlenderObject, count: int) -> str:
+def _problem(name: str, skin: BlenderObject, count: int) -> Message:
     """Why a mesh cannot follow."""
     vertices = whole_of(skin)
     if skin.data.is_editmode:
-        return f'The mesh of "{name}" is being edited; leave Edit Mode to see it move'
+        return Message(f'The mesh of "{name}" is being edited', ("leave Edit Mode to see it move",))
     if vertices == count:
-        return f'The mesh of "{name}" has torn, but no whole one was kept; make the skin again'
-    return (
-        f'The mesh of "{name}" has {vertices} vertices, but it was baked with {count}; '
-        "make the skin again, or bake again if the emitter changed"
+        return Message(f'The mesh of "{name}" has torn, but no whole one was kept', ("make the skin again",))
+    return Message(
+        f'The mesh of "{name}" has {vertices} vertices, but it was baked with {count}',
+        ("make the skin again, or bake again if the emitter changed",),
     )
 
 

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...core.errors import CacheError
+from ...core.messages import NOTHING, Message
 from ...core.particles import Moment
 from ...storage.cache import Cache
 from ...storage.derived import derived_path
@@ -19,7 +20,6 @@ from ...storage.surface_file import POSITION, Surface, SurfacePiece, surface_at
 from ...storage.take import SURFACE
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
-from ..host.wording import in_blender
 from . import attributes, derived_objects
 
 OBJECT_NAME = "MPM Surface"
@@ -46,7 +46,7 @@ class ShownSurfaces(OfFile):
 
     read: dict[int, _Read] = field(default_factory=dict)
     filled: dict[int, _Read] = field(default_factory=dict)
-    status: dict[int, str] = field(default_factory=dict)
+    status: dict[int, Message] = field(default_factory=dict)
 
 
 class Wanted(NamedTuple):
@@ -65,9 +65,9 @@ class Wanted(NamedTuple):
     scale_length: float
 
 
-def status(item: BlenderObject) -> str:
-    """The panel's message about the surface of a particle object at the current frame; "" if there is none."""
-    return runtime.of(ShownSurfaces).status.get(item.session_uid, "")
+def status(item: BlenderObject) -> Message:
+    """The panel's message about the surface of a particle object at the current frame; `NOTHING` if there is none."""
+    return runtime.of(ShownSurfaces).status.get(item.session_uid, NOTHING)
 
 
 def surface_of(item: BlenderObject) -> BlenderObject | None:
@@ -121,7 +121,7 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
     try:
         found = _read(shown.data, cache, Moment(wanted.frame)) if item.mpm.surface.is_shown else None
     except CacheError as error:
-        told[item.session_uid] = in_blender(error.message)
+        told[item.session_uid] = error.message
         found = None
     if found is None:
         clear(shown.data)

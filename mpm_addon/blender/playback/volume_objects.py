@@ -14,6 +14,7 @@ import bpy
 import numpy as np
 
 from ...core.errors import CacheError
+from ...core.messages import NOTHING, Message
 from ...core.particles import Moment
 from ...storage.arrays import ArrayFileError
 from ...storage.cache import Cache
@@ -22,7 +23,6 @@ from ...storage.take import VOLUME
 from ...storage.vdb import SUFFIX
 from ..host.blender_types import BlenderObject
 from ..host.runtime import OfFile, OfSession, runtime
-from ..host.wording import in_blender
 from . import derived_objects
 
 OBJECT_NAME = "MPM Volume"
@@ -41,7 +41,7 @@ class SeenFiles(OfSession):
 class ShownVolumes(OfFile):
     """Messages, by the session UIDs of the particle objects."""
 
-    status: dict[int, str] = field(default_factory=dict)
+    status: dict[int, Message] = field(default_factory=dict)
 
 
 class Wanted(NamedTuple):
@@ -58,9 +58,9 @@ class Wanted(NamedTuple):
     scale_length: float
 
 
-def status(item: BlenderObject) -> str:
-    """The panel's message about the volume of a particle object at the current frame; "" if there is none."""
-    return runtime.of(ShownVolumes).status.get(item.session_uid, "")
+def status(item: BlenderObject) -> Message:
+    """The panel's message about the volume of a particle object at the current frame; `NOTHING` if there is none."""
+    return runtime.of(ShownVolumes).status.get(item.session_uid, NOTHING)
 
 
 def volume_of(item: BlenderObject) -> BlenderObject | None:
@@ -113,7 +113,7 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> None:
     try:
         path = _readable(derived_path(cache, Moment(wanted.frame), VOLUME)) if item.mpm.volume.is_shown else ""
     except CacheError as error:
-        told[item.session_uid] = in_blender(error.message)
+        told[item.session_uid] = error.message
         path = ""
     _set_file(shown.data, path)
     size = 1.0 / wanted.scale_length
@@ -147,7 +147,7 @@ def _readable(path: Path) -> str:
         status = path.stat()
         read_origin(path, VOLUME)
     except ArrayFileError as error:
-        raise CacheError(error.problem, *error.remedies, "delete this file", "make the volume again", subject=str(path)) from error
+        raise error.at(path, "delete this file", "make the volume again") from error
     except OSError:
         return ""
     stamp = (status.st_mtime_ns, status.st_size)
@@ -169,5 +169,5 @@ def _duplicate(path: Path, other: Path) -> None:
             other.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, other)
         except OSError as error:
-            problem = f"was made again, and cannot be copied to {other.parent} ({error.strerror})"
+            problem = f"it was made again, and cannot be copied to {other.parent} ({error.strerror})"
             raise CacheError(problem, "free disk space, or restart Blender", subject=str(path)) from error

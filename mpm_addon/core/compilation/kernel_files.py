@@ -109,7 +109,7 @@ class Archive:
 
 
 def _unused(path: Path, problem: str) -> SceneWarning:
-    return SceneWarning(Topic.KERNELS, Message(f"{problem}, so kernels are compiled instead", ("reinstall the extension",), str(path)))
+    return SceneWarning(Topic.KERNELS, Message(f"it {problem}, so kernels are compiled instead", ("reinstall the extension",), str(path)))
 
 
 def write_archive(path: Path, key: str, files: dict[str, bytes]) -> None:
@@ -166,7 +166,7 @@ class Store:
     def refuse(self, name: str, error: Exception) -> None:
         """Record that what was loaded under this name is not usable code."""
         self._damaged.add(name)
-        words = f"cannot be used ({type(error).__name__}: {error}) and is compiled again"
+        words = f"it cannot be used ({type(error).__name__}: {error}) and is compiled again"
         self.problems.append(SceneWarning(Topic.KERNELS, Message(words, (), f"Kernel {name}")))
 
     def _read(self, name: str) -> bytes | None:

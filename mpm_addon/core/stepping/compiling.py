@@ -98,7 +98,7 @@ def pack(package: Path, report: Report) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_archive(path, source_hash(), {name: content for name, content in contents.items() if content is not None})
     except OSError as error:
-        raise MpmError(f"cannot be written ({error.strerror})", "choose another file", subject=str(path)) from error
+        raise MpmError(f"it cannot be written ({error.strerror})", "choose another file", subject=str(path)) from error
 
 
 def kernel_problems() -> list[SceneWarning]:
@@ -114,7 +114,7 @@ def _compile_apart(units: list[Unit], processes: int, report: Report) -> None:
         try:
             crew = [stack.enter_context(_compiler()) for _ in range(processes)]
         except OSError as error:
-            words = f"cannot be started ({error.strerror}), so kernels are compiled one at a time"
+            words = f"it cannot be started ({error.strerror}), so kernels are compiled one at a time"
             store().problems.append(SceneWarning(Topic.KERNELS, Message(words, (), sys.executable)))
             return
         threads = [threading.Thread(target=_feed, args=(process, waiting, done), daemon=True) for process in crew]

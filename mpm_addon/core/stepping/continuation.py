@@ -32,7 +32,7 @@ def _compare_emitters(before: Scene, after: Scene) -> None:
         subject = f'Emitter "{old.name}"'
         if number >= len(after.emitters):
             raise SceneError(
-                "is missing, but its particles are in the earlier frames", "add it again, or bake from the start", subject=subject
+                "it is missing, but its particles are in the earlier frames", "add it again, or bake from the start", subject=subject
             )
         new = after.emitters[number]
         _compare(f"Emitter {number + 1}", "name", _quoted(old.name), _quoted(new.name))

@@ -69,7 +69,7 @@ def write_export(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, write, is_durable=False)
     except OSError as error:
-        raise CacheError(f"cannot be written ({error.strerror})", "choose another output", subject=str(path)) from error
+        raise CacheError(f"it cannot be written ({error.strerror})", "choose another output", subject=str(path)) from error
 
 
 def _parts(cache: Cache, frame: Frame, split: str | None) -> dict[str, Frame]:

@@ -45,7 +45,7 @@ def export_volumes(
         except FileNotFoundError:
             raise CacheError(f"frame {number} has no volume", "derive it first", subject=str(cache.folder)) from None
         except ArrayFileError as error:
-            raise CacheError(error.problem, "make the volume again", subject=str(source)) from error
+            raise error.at(source, "make the volume again") from error
         except OSError as error:
             raise unreadable(source, error) from error
         yield path

@@ -25,7 +25,7 @@ from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.fingerprint import fingerprint
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import CacheError, Stopped
-from mpm_addon.core.messages import Message
+from mpm_addon.core.messages import NOTHING, Message
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.events import StoppedEvent
 from mpm_addon.storage.failure import write_failure
@@ -132,7 +132,7 @@ def test_an_ending_is_told_in_words(status: int, words: str) -> None:
 def test_a_bake_whose_process_is_killed_is_an_error_and_its_cache_is_interrupted(bpy: Any, bakes: Any, cache: Path) -> None:
     running = bakes(bpy.context)
     until(lambda: live(cache))
-    running._worker._process.kill()
+    os.kill(read_status(cache).told["pid"], signal.SIGKILL)
     finish(running)
     with pytest.raises(Exception, match=r"The bake was killed \(SIGKILL\), probably because the system ran out of memory; use a larger"):
         running.raise_outcome()
@@ -209,7 +209,7 @@ def test_a_bake_continues_when_its_file_is_closed_and_is_found_again(bpy: Any, b
     until(lambda: live(cache) is None)
     observation.look()
     # the last frame arrived without a frame change
-    assert (particle_objects.status(item), len(item.data.vertices)) == ("", 200)
+    assert (particle_objects.status(item), len(item.data.vertices)) == (NOTHING, 200)
     runtime.forget(cache_watch.Looks)
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake_again") != []
 

@@ -123,7 +123,7 @@ def test_an_outdated_bake_is_baked_again_or_from_a_frame() -> None:
 
 def test_a_bake_that_is_refused_has_not_failed() -> None:
     """Nothing was baked: the frames are those of the scene as it was."""
-    refused = Message("contains frames that were baked before this scene changed", (Action.REPLACE,), "/cache")
+    refused = Message("it contains frames that were baked before this scene changed", (Action.REPLACE,), "/cache")
     known = facts(overview=overview(1, 2, 3, 4), status=status("done"), trouble=refused)
     view = view_of(known._replace(freshness=Freshness.OUTDATED))
     assert (view.state, view.headline, view.details[0], view.message) == (
@@ -134,7 +134,7 @@ def test_a_bake_that_is_refused_has_not_failed() -> None:
     )
     # a comparison of frames that were baked elsewhere has told
     view = view_of(known._replace(freshness=Freshness.UNKNOWN))
-    assert (view.state, view.message) == (State.OUTDATED, "/cache: contains frames that were baked before this scene changed")
+    assert (view.state, view.message) == (State.OUTDATED, "/cache contains frames that were baked before this scene changed")
     assert view.remedy.startswith("Choose Bake Again")
     # and the change was taken back
     assert view_of(known).state is State.DONE
@@ -214,10 +214,10 @@ def test_the_end_of_another_take_is_not_told() -> None:
 def test_options_of_the_command_line_become_buttons() -> None:
     assert set(BUTTONS) == set(ARGUMENTS) == set(Action)
     assert not any("--" in words for words in BUTTONS.values())
-    damaged = Message("is damaged", (Action.SHOW_OTHER_TAKE,), "/--from/c")
-    assert damaged.text() == "/--from/c: is damaged; show another take, or bake again with --restart."
+    damaged = Message("it is damaged", (Action.SHOW_OTHER_TAKE,), "/--from/c")
+    assert damaged.text() == "/--from/c is damaged; show another take, or bake again with --restart."
     # a name that looks like an option stays a name
-    assert in_blender(damaged) == "/--from/c: is damaged; show another take, or choose Bake Again."
+    assert in_blender(damaged) == "/--from/c is damaged; show another take, or choose Bake Again."
     full = Message("the disk is full", ("make room", Action.RESUME))
     assert problem_and_remedy(full) == ("The disk is full", "Make room, then choose Resume")
 
@@ -251,4 +251,4 @@ def test_messages_name_parameters_as_the_panels_do() -> None:
 
 @pytest.mark.parametrize("path", ["/home/grid_spacing/x.blend", "C:\\grid_spacing\\a", "grid_spacing.blend", "my_grid_spacing"])
 def test_messages_quote_paths_as_they_are(path: str) -> None:
-    assert in_blender(Message("cannot be written", ("choose another",), path)) == f"{path}: cannot be written; choose another."
+    assert in_blender(Message("it cannot be written", ("choose another",), path)) == f"{path} cannot be written; choose another."

@@ -77,7 +77,7 @@ def test_without_zstandard_frames_say_why_they_are_not_shown(bpy: Any, tmp_path:
     monkeypatch.setattr(container, "zstandard", None)
     bpy.context.scene.frame_set(1)
     assert len(item.data.vertices) == 0
-    assert particle_objects.status(item) == container.MISSING
+    assert in_blender(particle_objects.status(item)) == container.MISSING
     assert health.lines() == [container.MISSING]
     assert error_of(bpy.ops.mpm.bake) == container.MISSING
     monkeypatch.undo()
@@ -89,7 +89,7 @@ def test_frames_play_where_nothing_can_be_baked(bpy: Any, tmp_path: Path, monkey
     monkeypatch.setattr(health.importlib.util, "find_spec", lambda _name: None)
     item = particle_objects.result_object(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 5, 2: 6})))
     bpy.context.scene.frame_set(2)
-    assert (len(item.data.vertices), particle_objects.status(item)) == (6, "")
+    assert (len(item.data.vertices), particle_objects.status(item)) == (6, NOTHING)
     with pytest.raises(MpmError, match="numba is missing"):
         session.require_numba()
 

@@ -54,7 +54,7 @@ def shown(bpy: Any, item: Any) -> list[int]:
     counts = []
     for number in (2, 1):
         bpy.context.scene.frame_set(number)
-        assert particle_objects.status(item) == ""
+        assert not particle_objects.status(item)
         counts.append(len(item.data.vertices))
     return counts
 

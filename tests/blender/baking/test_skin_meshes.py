@@ -10,6 +10,7 @@ import pytest
 
 from mpm_addon.blender.baking import derived_facts, derived_processes, shown_caches
 from mpm_addon.blender.display import looks
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects, skin_objects
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.particles import Moment
@@ -100,7 +101,7 @@ def test_a_mesh_is_copied_again_only_if_its_vertices_changed(bpy: Any, tmp_path:
     assert bpy.ops.mpm.skin_make() == {"FINISHED"}
     assert len(skin.data.vertices) == 26
     bpy.context.scene.frame_set(2)
-    assert "has 26 vertices, but it was baked with 98" in skin_objects.status(item)
+    assert "has 26 vertices, but it was baked with 98" in in_blender(skin_objects.status(item))
 
 
 @blender

@@ -58,7 +58,7 @@ def test_the_command_is_the_command_line_and_finds_the_package(tmp_path: Path) -
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MpmError, match="/nowhere/python: cannot be started"):
+    with pytest.raises(MpmError, match="/nowhere/python cannot be started"):
         worker.Worker(["/nowhere/python"], tmp_path)
 
 

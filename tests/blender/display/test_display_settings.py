@@ -11,7 +11,10 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.display import assets, attribute_colors, looks, surface
 from mpm_addon.blender.interface.panels import display_panels
+from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
+from mpm_addon.core.messages import Action
+from mpm_addon.storage import open_cache
 from mpm_addon.storage.presets import material_preset
 from tests.blender.displayed import SAND, WATER, block, displayed_particles, evaluated, shown, use
 from tests.blender.scenes import add_mesh
@@ -282,3 +285,18 @@ def test_the_panels_show_what_the_modes_use(bpy: Any, particles: Any, draw: Any)
         assert {"Pool", "Heap", "Radius Scale", "Viewport Share", "Voxel Size", "Smoothing", "Variation"} <= set(texts)
         assert "Subdivisions" not in texts
         bpy.context.view_layer.objects.active = particles
+
+
+@blender
+def test_colors_that_cannot_be_fitted_say_why_and_which_button_helps(bpy: Any, particles: Any, draw: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    path = open_cache(paths.shown_folder(particles)).frame_path(1)
+    path.write_bytes(path.read_bytes()[:-9])
+    particles.mpm.display.color_by = "speed"
+    looks.refit(particles)
+    message = looks.problem(particles)
+    assert message.subject == str(path) and Action.FILL_GAP in message.remedies
+    bpy.context.view_layer.objects.active = particles
+    assert "choose Resume to fill the gap" in " ".join(draw(display_panels.MPM_PT_display).texts())
+    with pytest.raises(RuntimeError, match="choose Resume to fill the gap"):
+        bpy.ops.mpm.display_fit()

@@ -186,8 +186,8 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
         assert "is the folder of the open file; choose another folder" in message(tmp_path)
         (tmp_path / "full").mkdir()
         (tmp_path / "full" / "thesis.txt").write_text("")
-        assert "full: contains other files; choose a new or empty folder" in message(tmp_path / "full")
-        assert "file: cannot be written (File exists)" in message(make_file(tmp_path / "file"))
+        assert "full contains other files; choose a new or empty folder" in message(tmp_path / "full")
+        assert "file cannot be written (File exists)" in message(make_file(tmp_path / "file"))
         bpy.context.scene.frame_end = 1
         monkeypatch.setattr(publishing, "_SCRIPT", make_file(tmp_path / "broken.py", "raise SystemExit('so it ends')"))
         assert message(tmp_path / "out") == "Blender exited with status 1 while processing the copy: so it ends"

@@ -44,7 +44,7 @@ def test_a_cache_folder_that_is_a_file_is_refused(bpy: Any, tmp_path: Path) -> N
     add_emitter(bpy)
     (tmp_path / "file").write_text("mine")
     message = error_of(lambda: bpy.ops.mpm.bake(cache=str(tmp_path / "file")))
-    assert message == f"{tmp_path / 'file'}: is a file, not a folder; choose another cache folder or remove the file."
+    assert message == f"{tmp_path / 'file'} is a file, not a folder; choose another cache folder or remove the file."
     assert (tmp_path / "file").read_text() == "mine"
 
 

@@ -202,7 +202,7 @@ def test_nothing_is_drawn_without_a_window(bpy: Any, monkeypatch: pytest.MonkeyP
 
 def test_a_folder_that_is_not_there_is_told(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bpy.context.scene.mpm.cache = str(tmp_path / "cache")
-    assert error_of(bpy.ops.mpm.open_cache_folder) == f"{tmp_path / 'cache'}: does not exist yet; bake, or choose the folder of a bake."
+    assert error_of(bpy.ops.mpm.open_cache_folder) == f"{tmp_path / 'cache'} does not exist yet; bake, or choose the folder of a bake."
 
 
 def test_the_command_line_is_quoted_and_names_file_scene_and_emitter(bpy: Any, host: str, cache: Path, tmp_path: Path) -> None:

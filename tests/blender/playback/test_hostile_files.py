@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.baking import preflight
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.storage import encoding
 from mpm_addon.storage.container import read_container, write_container
@@ -83,7 +84,7 @@ def test_a_frame_with_right_checksums_and_wrong_content_becomes_a_text(bpy: Any,
     rewrite(tmp_path / "cache" / "takes" / "0001" / "frames" / "frame_000002.mpm", change)
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "frame_000002.mpm: has " in particle_objects.status(particles)
+    assert "frame_000002.mpm has " in in_blender(particle_objects.status(particles))
 
 
 def test_values_that_are_no_numbers_are_shown_without_a_word(bpy: Any, particles: Any, tmp_path: Path) -> None:
@@ -115,7 +116,7 @@ def test_values_that_are_no_numbers_are_shown_without_a_word(bpy: Any, particles
 def test_a_path_that_is_no_cache_becomes_a_text(bpy: Any, particles: Any, path: str) -> None:
     particles.mpm.cache = path
     show_again(bpy)
-    assert not path or (len(particles.data.vertices) == 0 and particle_objects.status(particles).isprintable())
+    assert not path or (len(particles.data.vertices) == 0 and in_blender(particle_objects.status(particles)).isprintable())
     assert not path or particle_objects.status(particles)
 
 
@@ -171,7 +172,7 @@ def test_a_saved_file_with_a_hostile_cache_opens(bpy: Any, particles: Any, tmp_p
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "hostile.blend"))
     item = bpy.data.objects[name]
     assert len(item.data.vertices) == 0
-    assert "different lengths" in particle_objects.status(item)
+    assert "different lengths" in in_blender(particle_objects.status(item))
 
 
 NUMBERS = ("particles", "cells", "memory_bytes", "memory_available_bytes", "disk_bytes", "disk_free_bytes", "substeps", "frame_count")

@@ -10,6 +10,7 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.host.runtime import runtime
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.particles import ATTRIBUTES
@@ -52,7 +53,7 @@ def test_a_frame_change_brings_the_particles_of_the_frame(bpy: Any, particles: A
         bpy.context.scene.frame_set(number)
         assert len(particles.data.vertices) == count
         assert stored(particles, "position").tolist() == [[float(index), float(number), 0.0] for index in range(count)]
-        assert particle_objects.status(particles) == ""
+        assert not particle_objects.status(particles)
 
 
 def test_every_attribute_is_stored_as_it_is_in_the_cache(bpy: Any, particles: Any) -> None:
@@ -86,7 +87,7 @@ def test_an_object_that_is_gone_leaves_nothing_in_memory(bpy: Any, particles: An
 def test_a_missing_frame_shows_nothing_and_says_so(bpy: Any, particles: Any) -> None:
     bpy.context.scene.frame_set(4)
     assert len(particles.data.vertices) == 0
-    assert particle_objects.status(particles) == "Frame 4 is not baked"
+    assert in_blender(particle_objects.status(particles)) == "Frame 4 is not baked"
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 5
 
@@ -95,14 +96,14 @@ def test_a_missing_cache_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp
     particles.mpm.cache = str(tmp_path / "elsewhere")
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "contains no cache" in particle_objects.status(particles)
+    assert "contains no cache" in in_blender(particle_objects.status(particles))
 
 
 def test_a_damaged_frame_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp_path: Path) -> None:
     (tmp_path / "cache" / "takes" / "0001" / "frames" / "frame_000002.mpm").write_bytes(b"no frame at all")
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "delete this file, then choose Resume to fill the gap" in particle_objects.status(particles)
+    assert "delete this file, then choose Resume to fill the gap" in in_blender(particle_objects.status(particles))
 
 
 def test_without_a_cache_nothing_is_touched(bpy: Any) -> None:
@@ -302,6 +303,6 @@ def test_settings_may_leave_attributes_out(bpy: Any, tmp_path: Path) -> None:
     item = particle_objects.result_object(bpy.context.scene, str(tmp_path / "cache"))
     for frame, subframe in ((1, 0.0), (1, 0.5)):
         bpy.context.scene.frame_set(frame, subframe=subframe)
-        assert particle_objects.status(item) == ""
+        assert not particle_objects.status(item)
         assert stored(item, "position")[:, 1].tolist() == [frame + subframe] * 5
     assert "stress" not in item.data.attributes and "velocity" not in item.data.attributes

@@ -13,8 +13,10 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.host.runtime import runtime
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
+from mpm_addon.core.messages import NOTHING
 from mpm_addon.core.scene.settings import CacheSettings
 from tests.blender.scenes import frame_arrays, write_cache
 
@@ -208,7 +210,7 @@ def test_duplicated_scenes_show_frames_and_do_not_fight(bpy: Any, tmp_path: Path
     linked.frame_set(1)
     assert (shown(item), shown(copied)) == (5, 5)  # an object shows one frame: that of the scene whose frame changed last
     scene.frame_set(2)
-    assert (shown(item), particle_objects.status(item)) == (6, "")
+    assert (shown(item), particle_objects.status(item)) == (6, NOTHING)
 
 
 @blender
@@ -219,15 +221,15 @@ def test_duplicates_that_share_a_mesh_show_the_same_or_say_so(bpy: Any, tmp_path
     scene.collection.objects.link(copy)
     scene.frame_set(2)
     assert (shown(item), shown(copy)) == (6, 6)
-    assert (particle_objects.status(item), particle_objects.status(copy)) == ("", "")
+    assert (particle_objects.status(item), particle_objects.status(copy)) == (NOTHING, NOTHING)
     copy.mpm.use_retime, copy.mpm.playback_offset = True, 1.0
     scene.frame_set(2)
     assert shown(item) == 6
-    assert {particle_objects.status(item), particle_objects.status(copy)} != {""}
+    assert {particle_objects.status(item), particle_objects.status(copy)} != {NOTHING}
     copy.data = copy.data.copy()
     scene.frame_set(2)
     assert (shown(item), shown(copy)) == (6, 5)
-    assert (particle_objects.status(item), particle_objects.status(copy)) == ("", "")
+    assert (particle_objects.status(item), particle_objects.status(copy)) == (NOTHING, NOTHING)
 
 
 def test_frames_before_the_first_in_gaps_and_after_the_last_show_nothing_and_say_so(bpy: Any, tmp_path: Path) -> None:
@@ -236,16 +238,16 @@ def test_frames_before_the_first_in_gaps_and_after_the_last_show_nothing_and_say
     for number in (7, -4, 8, 0, -1, -3, 1, -2):
         bpy.context.scene.frame_set(number)
         assert shown(item) == expected[number]
-        assert particle_objects.status(item) == ("" if expected[number] else f"Frame {number} is not baked")
+        assert in_blender(particle_objects.status(item)) == ("" if expected[number] else f"Frame {number} is not baked")
 
 
 def test_a_renamed_object_keeps_its_frames_and_its_status(bpy: Any, tmp_path: Path) -> None:
     item = add_result(bpy, tmp_path / "cache", {1: 5, 2: 6})
     bpy.context.scene.frame_set(9)
     item.name = "Snow"
-    assert particle_objects.status(item) == "Frame 9 is not baked"
+    assert in_blender(particle_objects.status(item)) == "Frame 9 is not baked"
     bpy.context.scene.frame_set(2)
-    assert (shown(item), particle_objects.status(item), len(runtime.of(particle_objects.Shown).readers)) == (6, "", 1)
+    assert (shown(item), particle_objects.status(item), len(runtime.of(particle_objects.Shown).readers)) == (6, NOTHING, 1)
 
 
 @blender
@@ -274,14 +276,14 @@ def test_a_driven_frame_and_sub_frames_are_followed(bpy: Any, tmp_path: Path) ->
     item.driver_add("mpm.playback_frame").driver.expression = "frame - 10"
     for number, count in ((11, 5), (13, 7), (12, 6)):
         scene.frame_set(number)
-        assert (shown(item), particle_objects.status(item)) == (count, "")
+        assert (shown(item), particle_objects.status(item)) == (count, NOTHING)
     item.driver_remove("mpm.playback_frame")
     item.mpm.use_retime = False
     scene.frame_set(1, subframe=0.25)
     middle = np.empty(3 * shown(item), np.float32)
     item.data.attributes["position"].data.foreach_get("vector", middle)
     # y is the frame number in these caches, and every particle moves
-    assert (shown(item), particle_objects.status(item)) == (5, "")
+    assert (shown(item), particle_objects.status(item)) == (5, NOTHING)
     assert 1.0 < middle[1] < 2.0
 
 

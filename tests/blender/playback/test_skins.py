@@ -10,6 +10,7 @@ import pytest
 
 from mpm_addon.blender.baking import derived_facts, worker
 from mpm_addon.blender.display import looks
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects, skin_objects
 from mpm_addon.blender.settings.derived_settings import settings_of
 from mpm_addon.core.particles import Moment
@@ -65,7 +66,7 @@ def test_vertices_are_where_the_files_say_and_replace_the_particles(bpy: Any, pa
         # without a skin, nothing is seen: all vertices lie at one point
         expected = CUBE * 0.0 if number == 1 else moved(CUBE, number - 1.0, 0.0, 0.0)
         np.testing.assert_allclose(vertices(particles), expected, atol=1e-5)
-        assert skin_objects.status(particles) == ""
+        assert not skin_objects.status(particles)
     np.testing.assert_allclose(vertices(particles, "velocity"), np.tile(PACE, (8, 1)), rtol=1e-3)
     assert len(particles.mpm.display.parts[0].skin.data.polygons) == 6
 
@@ -120,20 +121,20 @@ def test_a_mesh_with_other_vertices_is_named(bpy: Any, particles: Any) -> None:
     write(particles, 2, position=np.concatenate([CUBE, CUBE]))
     bpy.context.scene.frame_set(2)
     assert (
-        skin_objects.status(particles)
-        == 'The mesh of "first" has 8 vertices, but it was baked with 16; make the skin again, or bake again if the emitter changed'
+        in_blender(skin_objects.status(particles))
+        == 'The mesh of "first" has 8 vertices, but it was baked with 16; make the skin again, or bake again if the emitter changed.'
     )
     assert len(particles.data.vertices) == 6
     bpy.context.scene.frame_set(3)
-    assert skin_objects.status(particles) == ""
+    assert not skin_objects.status(particles)
 
 
 def test_a_damaged_skin_is_named_and_the_particles_are_shown(bpy: Any, particles: Any) -> None:
     path = write(particles, 2)
     path.write_bytes(path.read_bytes()[:-3])
     bpy.context.scene.frame_set(2)
-    assert "is damaged" in skin_objects.status(particles)
-    assert "make the skin again" in skin_objects.status(particles)
+    assert "is damaged" in in_blender(skin_objects.status(particles))
+    assert "make the skin again" in in_blender(skin_objects.status(particles))
     assert len(particles.data.vertices) == 6
 
 

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes, worker
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects, surface_objects
 from mpm_addon.blender.settings import derived_settings
 from mpm_addon.core.errors import MpmError
+from mpm_addon.core.messages import NOTHING
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
@@ -61,7 +63,7 @@ def test_a_surface_takes_the_place_of_the_particles_that_it_covers(bpy: Any, par
         bpy.context.scene.frame_set(number)
         mesh = particles.mpm.surface.object.data
         assert (len(particles.data.vertices), len(mesh.vertices), len(mesh.polygons)) == (points, vertices, vertices)
-        assert (particle_objects.status(particles), surface_objects.status(particles)) == ("", "")
+        assert (particle_objects.status(particles), surface_objects.status(particles)) == (NOTHING, NOTHING)
         emitters = np.empty(points, np.int32)
         particles.data.attributes["emitter_index"].data.foreach_get("value", emitters)
         assert set(emitters) == ({1} if vertices else {0, 1})
@@ -131,10 +133,10 @@ def test_a_damaged_surface_says_so_and_the_particles_are_shown(bpy: Any, particl
     surface_objects.add(particles)
     bpy.context.scene.frame_set(2)
     assert (len(particles.data.vertices), len(particles.mpm.surface.object.data.vertices)) == (6, 0)
-    assert "is damaged" in surface_objects.status(particles)
-    assert "delete this file, then make the surface again" in surface_objects.status(particles)
+    assert "is damaged" in in_blender(surface_objects.status(particles))
+    assert "delete this file, then make the surface again" in in_blender(surface_objects.status(particles))
     bpy.context.scene.frame_set(3)
-    assert surface_objects.status(particles) == ""
+    assert not surface_objects.status(particles)
 
 
 def test_a_missing_cache_shows_no_surface_either(bpy: Any, particles: Any, tmp_path: Path) -> None:
@@ -324,7 +326,7 @@ def test_exports_and_publications_have_all_particles_and_no_surface(bpy: Any, pa
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 3
     group = particle_files.pass_through()
     with particle_files.stand_in(bpy.context.scene, particles, group) as alone, particle_files.alone_in(bpy.context, alone.scene):
-        assert alone.go_to(2) == ""
+        assert not alone.go_to(2)
         assert len(alone.item.data.vertices) == 6
     bpy.context.scene.frame_set(2)
     assert (len(particles.data.vertices), len(surface.data.vertices)) == (0, 4)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.baking import shown_caches
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects, skin_objects
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.laws import LAWS
@@ -110,7 +111,7 @@ def test_a_mesh_is_cut_where_it_tears_and_whole_before(bpy: Any, torn: Any) -> N
     assert [slot.material.name for slot in skin.material_slots] == ["Red", "Blue", "Jelly Skin Inside"]
     for number, is_cut in ((3, True), (4, True), (2, False), (3, True), (1, False)):
         scene.frame_set(number)
-        assert skin_objects.status(torn) == ""
+        assert not skin_objects.status(torn)
         assert (len(skin.data.vertices) > before) == is_cut
         assert not skin.data.validate(verbose=True)
         assert len(torn.data.vertices) == 0
@@ -211,5 +212,5 @@ def test_a_mesh_without_a_whole_one_is_named(bpy: Any, torn: Any) -> None:
     skin = skin_of(torn)
     skin.mpm.torn.whole = None
     bpy.context.scene.frame_set(3)
-    assert skin_objects.status(torn) == 'The mesh of "Jelly" has torn, but no whole one was kept; make the skin again'
+    assert in_blender(skin_objects.status(torn)) == 'The mesh of "Jelly" has torn, but no whole one was kept; make the skin again.'
     assert len(torn.data.vertices) == 8000

@@ -11,8 +11,10 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import volume_objects
 from mpm_addon.blender.settings import derived_settings
+from mpm_addon.core.messages import NOTHING
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import VolumeSettings
 from mpm_addon.storage import open_cache
@@ -56,7 +58,7 @@ def test_the_volume_of_each_frame_is_shown_and_none_where_there_is_none(bpy: Any
         path = path_of(particles, number)
         assert shown_file(particles) == (str(path) if path.exists() else "")
         # particles stay: powder is drawn around them
-        assert (len(particles.data.vertices), volume_objects.status(particles)) == (6, "")
+        assert (len(particles.data.vertices), volume_objects.status(particles)) == (6, NOTHING)
 
 
 def test_a_volume_can_be_hidden(bpy: Any, particles: Any) -> None:
@@ -185,11 +187,11 @@ def test_a_damaged_volume_says_so(bpy: Any, particles: Any) -> None:
     path.write_bytes(path.read_bytes()[:200])
     volume_objects.add(particles)
     bpy.context.scene.frame_set(2)
-    assert "is damaged" in volume_objects.status(particles)
-    assert "delete this file, then make the volume again" in volume_objects.status(particles)
+    assert "is damaged" in in_blender(volume_objects.status(particles))
+    assert "delete this file, then make the volume again" in in_blender(volume_objects.status(particles))
     assert shown_file(particles) == ""
     bpy.context.scene.frame_set(3)
-    assert volume_objects.status(particles) == ""
+    assert not volume_objects.status(particles)
 
 
 @blender

@@ -27,7 +27,7 @@ def test_without_processes_kernels_are_compiled_here_with_a_warning(monkeypatch:
     assert told[0] == (0, 3)
     assert told[-1] == (3, 3)
     (line,) = compiling.kernel_problems()
-    assert str(line).startswith("/no/such/python: cannot be started (No such file or directory)")
+    assert str(line).startswith("/no/such/python cannot be started (No such file or directory)")
 
 
 def test_functions_marked_after_the_last_kernel_can_be_called(monkeypatch: pytest.MonkeyPatch) -> None:

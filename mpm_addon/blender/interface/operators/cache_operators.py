@@ -44,14 +44,14 @@ class MPM_OT_open_cache_folder(Operation, bpy.types.Operator):
     def _open(self, scene: BlenderScene) -> None:
         folder = paths.absolute(paths.cache_path(scene, object_name=self.object))
         if not folder.is_dir():
-            raise CacheError("does not exist yet", "bake, or choose the folder of a bake", subject=str(folder))
+            raise CacheError("it does not exist yet", "bake, or choose the folder of a bake", subject=str(folder))
         # Blender prints a traceback but reports success if the file manager is missing
         if sys.platform.startswith("linux") and shutil.which("xdg-open") is None:
-            raise CacheError("cannot be opened (xdg-open is missing)", "open it in the file manager", subject=str(folder))
+            raise CacheError("it cannot be opened (xdg-open is missing)", "open it in the file manager", subject=str(folder))
         try:
             bpy.ops.wm.path_open(filepath=str(folder))
         except RuntimeError as error:
-            raise CacheError(f"cannot be opened ({str(error).strip()})", "open it in the file manager", subject=str(folder)) from error
+            raise CacheError(f"it cannot be opened ({str(error).strip()})", "open it in the file manager", subject=str(folder)) from error
 
 
 class MPM_OT_copy_command(Operation, bpy.types.Operator):

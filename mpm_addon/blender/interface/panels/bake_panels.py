@@ -34,7 +34,7 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
         view = view_of(facts_of(scene))
         _draw_view(layout, view)
         for note in () if view.state in (State.EMPTY, State.READING) else frame_notes(scene):
-            layout.label(text=note, icon="INFO")
+            draw_lines(layout, note, "INFO")
         if view.state not in LIVE and len(bpy.data.scenes) > 1:
             layout.operator("mpm.bake_all", icon="SCENE_DATA")
         _draw_queue(layout)

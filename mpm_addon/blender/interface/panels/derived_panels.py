@@ -8,7 +8,7 @@ from ...baking import derived_facts, derived_processes
 from ...baking.derived_kinds import DERIVED_KINDS, DerivedKind
 from ...baking.derived_processes import DerivedSession
 from ...host.blender_types import BlenderObject, Context, Layout
-from ...host.wording import counted, duration, in_blender, size
+from ...host.wording import counted, duration, size
 from ...settings import paths
 from ...settings.derived_settings import DECLARED
 from .display_panels import shown_object
@@ -56,9 +56,7 @@ def _draw_making(context: Context, layout: Layout, kind: DerivedKind, *, is_poss
         _draw_running(layout, running)
         return
     _draw_state(layout, derived_facts.facts_of(context.scene, kind.name), kind, is_possible=is_possible)
-    problem = derived_processes.trouble(paths.absolute(paths.cache_path(context.scene)), kind.name)
-    if problem:
-        draw_lines(layout, in_blender(problem), "ERROR")
+    draw_lines(layout, derived_processes.trouble(paths.absolute(paths.cache_path(context.scene)), kind.name), "ERROR")
 
 
 def _draw_running(layout: Layout, running: DerivedSession) -> None:
@@ -98,8 +96,7 @@ def _draw_shown(layout: Layout, kind: DerivedKind, item: BlenderObject) -> None:
         rest.active = getattr(shown, first)
         for name in others:
             rest.prop(shown, name)
-    if kind.status(item):
-        draw_lines(layout, kind.status(item), "ERROR")
+    draw_lines(layout, kind.status(item), "ERROR")
 
 
 def _panels_of(kind: DerivedKind) -> list[type]:

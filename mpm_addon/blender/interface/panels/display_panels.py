@@ -8,7 +8,7 @@ from ...display.modifier import draw_input
 from ...host.blender_types import BlenderObject, Context, Layout
 from ...playback import particle_objects
 from ...settings.display_settings import CARRIED, MATERIALS, has_range
-from .drawing import PhysicsPanel, ScenePanel, split_layout
+from .drawing import PhysicsPanel, ScenePanel, draw_lines, split_layout
 
 
 def shown_object(context: Context) -> BlenderObject | None:
@@ -73,8 +73,7 @@ def draw_colors(layout: Layout, item: BlenderObject) -> None:
         column.prop(settings, "range_min")
         column.prop(settings, "range_max")
         layout.operator("mpm.display_fit", icon="FULLSCREEN_EXIT")
-    if looks.problem(item):
-        layout.label(text=looks.problem(item), icon="ERROR")
+    draw_lines(layout, looks.problem(item), "ERROR")
 
 
 class _Drawn:

@@ -3,11 +3,13 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from ....core.messages import Message
 from ....core.parameters import parameters_of
 from ...baking import health
 from ...host.blender_types import Context, Layout
 from ...host.help import draw_help
 from ...host.text_width import wrapped
+from ...host.wording import in_blender
 from ...settings.declarations import is_set
 from ...settings.roles import has_role
 
@@ -70,10 +72,11 @@ def draw_value(layout: Layout, name: str, value: str) -> None:
     row.label(text=value, translate=False)
 
 
-def draw_lines(layout: Layout, text: str, icon: Any) -> None:
-    """Draw a text in lines that fit the sidebar; nothing if it is empty."""
-    if not text:
+def draw_lines(layout: Layout, told: str | Message, icon: Any) -> None:
+    """Draw a text or a message in lines that fit the sidebar; nothing if it is empty."""
+    if not told:
         return
+    text = in_blender(told) if isinstance(told, Message) else told
     column = layout.column(align=True)
     for number, line in enumerate(wrapped(text)):
         column.label(text=line, icon="BLANK1" if number else icon)

@@ -13,7 +13,7 @@ from .drawing import ScenePanel, draw_lines, split_layout
 def lines(scene: BlenderScene) -> list[str]:
     """The notices; usually none. Cheap enough for a panel."""
     folder = paths.absolute(paths.cache_path(scene))
-    found = [*relocation.notices(scene), migrations.notice(scene), in_blender(health.folder_problem(folder))]
+    found = [*relocation.notices(scene), *map(in_blender, (migrations.notice(scene), health.folder_problem(folder)))]
     return [line for line in found if line]
 
 

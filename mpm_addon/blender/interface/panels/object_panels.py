@@ -25,8 +25,7 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
         if item.mpm.cache:
             layout.prop(item.mpm, "cache")
             layout.prop(item.mpm, "keeps_cache")
-            if particle_objects.status(item):
-                draw_lines(layout, particle_objects.status(item), "INFO")
+            draw_lines(layout, particle_objects.status(item), "INFO")
         elif has_role(item) or not refusal(item):
             layout.prop(item.mpm, "type")
             if has_field(item):
