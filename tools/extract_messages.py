@@ -27,8 +27,8 @@ KINDS = ("Operator", "Panel", "Menu", "UIList", "PropertyGroup", "AddonPreferenc
 
 # Arguments that hold a text of the interface, and functions whose first or second argument is one.
 KEYWORDS = ("text", "heading", "bl_label", "bl_description")
-FIRST = ("text", "tip", "message", "poll_message_set", "draw_lines", "_draw_value")
-SECOND = ("report", "draw_lines")
+FIRST = ("text", "tip", "message", "poll_message_set")
+SECOND = ("report", "draw_lines", "draw_value")
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ except ImportError:  # everything except reading and writing caches works withou
 
 from ..core.errors import CacheError
 from ..core.memory import available_memory
+from ..core.messages import Message
 from .arrays import ArrayFileError
 from .atomic import write_atomically
 from .plain_files import open_plain, parse_json
@@ -43,7 +44,7 @@ _LARGEST_EXPANSION = 1000
 _LEVEL = 1
 
 
-MISSING = "zstandard is missing, so caches can be neither baked nor played; reinstall the extension's zip for this platform."
+MISSING = Message("zstandard is missing, so caches can be neither baked nor played", ("reinstall the extension's zip for this platform",))
 
 
 class Written(NamedTuple):
@@ -151,7 +152,7 @@ def _check_length(told: int, found: int) -> None:
 def require_zstandard() -> None:
     """Raise CacheError if zstandard is missing, or made for another platform or Python."""
     if zstandard is None:
-        raise CacheError(MISSING)
+        raise CacheError.of(MISSING)
 
 
 def _check_memory(total: int, file_size: int) -> None:

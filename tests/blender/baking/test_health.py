@@ -77,9 +77,9 @@ def test_without_zstandard_frames_say_why_they_are_not_shown(bpy: Any, tmp_path:
     monkeypatch.setattr(container, "zstandard", None)
     bpy.context.scene.frame_set(1)
     assert len(item.data.vertices) == 0
-    assert in_blender(particle_objects.status(item)) == container.MISSING
-    assert health.lines() == [container.MISSING]
-    assert error_of(bpy.ops.mpm.bake) == container.MISSING
+    assert particle_objects.status(item) == container.MISSING
+    assert health.lines() == [in_blender(container.MISSING)]
+    assert error_of(bpy.ops.mpm.bake) == in_blender(container.MISSING)
     monkeypatch.undo()
     bpy.context.scene.frame_set(1)
     assert len(item.data.vertices) == 5

@@ -298,5 +298,6 @@ def test_colors_that_cannot_be_fitted_say_why_and_which_button_helps(bpy: Any, p
     assert message.subject == str(path) and Action.FILL_GAP in message.remedies
     bpy.context.view_layer.objects.active = particles
     assert "choose Resume to fill the gap" in " ".join(draw(display_panels.MPM_PT_display).texts())
-    with pytest.raises(RuntimeError, match="choose Resume to fill the gap"):
+    # a script is told what to do with commands
+    with pytest.raises(RuntimeError, match="bake again to fill the gap"):
         bpy.ops.mpm.display_fit()
