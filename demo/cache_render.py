@@ -54,9 +54,12 @@ def main() -> None:
     mpm_addon.register()
     bpy.ops.wm.read_homefile(use_empty=True)
     item = show_cache(context.scene, cache)
+    # a surface from an earlier run would hide the particles by which the camera is placed
+    item.mpm.surface.is_shown = False
     context.scene.frame_set(frames[0])
     baked = read_scene(open_cache(Path(cache)).takes[-1].folder / SCENE)
     {"display": show_display, "portrait": show_portrait, "sheet": show_on_sheet}[kind](item, baked, *rest)
+    item.mpm.surface.is_shown = True
     if display.is_rendered_as_surface([item]):
         # as a bake in Blender does; the scene does not know that a preset is shown whose texture moves with it
         context.scene.mpm.surface.attributes = "rest_position"

@@ -71,7 +71,7 @@ class Shot(NamedTuple):
 
 
 SHOTS = {
-    "water_surface": Shot("bowl", 36, distance=2.7),
+    "water_surface": Shot("bowl", 15, distance=2.7),
     "jelly_surface": Shot("jelly_drop", 18, distance=3.4),
     "sand_grains": Shot("sand_column", 20),
     "snow_grains": Shot("snowball_wall", 12, distance=3.4),
