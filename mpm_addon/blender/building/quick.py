@@ -1,5 +1,6 @@
 """Object > Quick Effects: turns the selected objects into emitters or colliders, and sets up all that a first bake needs."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -199,7 +200,7 @@ def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
 
 
 def _add_floor(context: Context, emitters: list[NewEmitter], ground: Ground | None = None) -> None:
-    """Add a plate: at the height of their ground and hidden, else at z = 0 if the objects are just above it, or a little below them."""
+    """Add a plate: at the height of their ground, as large as a level one, and hidden; else at z = 0 if the objects are just above it, or a little below them."""
     bounds = np.array([emitter.shape.bounds() for emitter in emitters])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     size = high - low
@@ -209,7 +210,10 @@ def _add_floor(context: Context, emitters: list[NewEmitter], ground: Ground | No
     middle = 0.5 * (low + high)[:2]
     begin, end = middle - reach, middle + reach
     if ground is not None:
-        top, begin, end = ground.height, np.maximum(begin, ground.bounds[0, :2]), np.minimum(end, ground.bounds[1, :2])
+        # what falls later, or beside, must not fall through a plane either
+        reach = math.inf if ground.is_flat else reach
+        begin, end = np.maximum(middle - reach, ground.bounds[0, :2]), np.minimum(middle + reach, ground.bounds[1, :2])
+        top = ground.height
     (width, length), (x, y) = (end - begin).tolist(), (0.5 * (begin + end)).tolist()
     floor = add_object(target_collection(context), "Floor", solids.box((width, length, depth)), (x, y, top - 0.5 * depth))
     make_collider(floor)

@@ -212,13 +212,15 @@ def test_a_plane_of_the_artist_stays_the_only_ground_that_is_rendered(bpy: Any) 
     assert heights(floor)[1] == pytest.approx(-2.0)
 
 
-def test_a_floor_below_a_small_plane_ends_with_it(bpy: Any) -> None:
-    add_plane(bpy, 0.6, -2.0)
+@pytest.mark.parametrize("half", [0.6, 40.0])
+def test_a_floor_below_a_plane_ends_with_it(bpy: Any, half: float) -> None:
+    """Objects that are added later find it too, and what flows to the edge of the plane stays on it."""
+    add_plane(bpy, half, -2.0)
     cube = add_mesh(bpy, "Cube")
     select(bpy, cube)
     quick.quick_emitters(bpy.context, "dry_sand", 1000)
     bounds = extract_scene(bpy.context).colliders[0].shape.bounds() * meters(bpy.context.scene)
-    assert (bounds[1] - bounds[0])[:2] == pytest.approx((1.2, 1.2))
+    assert (bounds[1] - bounds[0])[:2] == pytest.approx((2.0 * half, 2.0 * half))
 
 
 def test_a_table_of_the_artist_becomes_the_collider(bpy: Any) -> None:
