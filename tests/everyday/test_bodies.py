@@ -89,3 +89,11 @@ def test_a_heavy_ball_of_jelly_sinks_to_the_floor() -> None:
 
 def test_a_ball_of_jelly_a_little_heavier_than_water_is_submerged() -> None:
     assert bodies.afloat(1050.0, offset=TESTED_OFFSET, seconds=2.5, is_ball=True).top < 0.25
+
+
+@pytest.mark.parametrize("beside", ["water", "crate", "breeze"])
+def test_a_jelly_lands_in_the_same_way_whatever_else_is_in_the_scene(beside: str) -> None:
+    """The floor must stop it within as few substeps; where it acted with half its force, the jelly was crushed, and unstable."""
+    alone, both = (bodies.landing(each, offset=TESTED_OFFSET) for each in ("", beside))
+    assert alone.min() == pytest.approx(0.75, abs=0.15)
+    assert both == pytest.approx(alone, abs=0.02)

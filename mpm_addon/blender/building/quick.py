@@ -200,7 +200,10 @@ def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
 
 
 def _add_floor(context: Context, emitters: list[NewEmitter], ground: Ground | None = None) -> None:
-    """Add a plate: at the height of their ground, as large as a level one, and hidden; else at z = 0 if the objects are just above it, or a little below them."""
+    """Add a plate at z = 0 if the objects are just above it, or a little below them.
+
+    That for a ground is at its height, as large as a level one, and hidden.
+    """
     bounds = np.array([emitter.shape.bounds() for emitter in emitters])
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     size = high - low

@@ -172,9 +172,7 @@ class ParallelKernel:
         is_stored, allocates: see `kernel`.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], loops: Callable[..., int], *, is_stored: bool = True, allocates: bool = False
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], loops: Callable[..., int], *, is_stored: bool = True, allocates: bool = False) -> None:
         self.dispatcher = kernel(function, is_stored=is_stored, allocates=allocates)
         self._loops = loops
         functools.update_wrapper(self, function)
@@ -188,9 +186,7 @@ def one_loop(*arguments: Any) -> int:
     return 1
 
 
-def parallel_kernel(
-    function: Callable[..., Any] | None = None, *, loops: Callable[..., int] = one_loop, allocates: bool = False
-) -> Any:
+def parallel_kernel(function: Callable[..., Any] | None = None, *, loops: Callable[..., int] = one_loop, allocates: bool = False) -> Any:
     """Compile a module-level function of tickets, arrays and scalars that all threads of the team run together.
 
     Args: see `ParallelKernel` and `kernel`.

@@ -34,17 +34,17 @@ class RigidBodies:
     Args:
         scene: the scene.
         passive: the other colliders.
-        filling, fields: see `ObstacleGroup`.
+        fields: see `ObstacleGroup`.
 
     Attributes:
         bodies: in the order of the scene's colliders.
         groups: an obstacle group for each body.
     """
 
-    def __init__(self, scene: Scene, passive: list[ObstacleGroup], filling: float, fields: Fields) -> None:
+    def __init__(self, scene: Scene, passive: list[ObstacleGroup], fields: Fields) -> None:
         dynamic = [collider for collider in scene.colliders if collider.dynamic and is_ever_enabled(collider)]
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
-        self.groups = [ObstacleGroup([body.obstacle], scene, filling, fields) for body in self.bodies]
+        self.groups = [ObstacleGroup([body.obstacle], scene, fields) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
         others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
         self._others = [surface_of(obstacle, scene) for obstacle in others]

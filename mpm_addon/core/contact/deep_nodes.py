@@ -25,6 +25,7 @@ class DeepNodes(NamedTuple):
         nodes, rows: the nodes in both numberings (see `surface`), shape (n,).
         held: HELD where they move with the collider along the normal, STUCK in all directions, else 0; see `thin_walls`, shape (n,).
         is_fluid: whether only fluids move the node, shape (n,).
+        filling: the mass with which the collider fills the node, at least [kg], shape (n,).
         normals: unit, outward, shape (n, 3).
         velocities: of the collider [m/s], shape (n, 3).
     """
@@ -34,6 +35,7 @@ class DeepNodes(NamedTuple):
     rows: NDArray[np.int64]
     held: NDArray[np.uint8]
     is_fluid: NDArray[np.bool_]
+    filling: NDArray[np.float64]
     normals: NDArray[np.float64]
     velocities: NDArray[np.float64]
 
@@ -43,7 +45,7 @@ def allocate_deep_nodes(first: NDArray[np.int64]) -> DeepNodes:
     count = int(first[-1])
     nodes, rows = np.zeros((2, count), np.int64)
     normals, velocities = np.zeros((2, count, 3))
-    return DeepNodes(first, nodes, rows, np.zeros(count, np.uint8), np.zeros(count, np.bool_), normals, velocities)
+    return DeepNodes(first, nodes, rows, np.zeros(count, np.uint8), np.zeros(count, np.bool_), np.zeros(count), normals, velocities)
 
 
 @parallel_kernel
@@ -62,6 +64,7 @@ def place_deep_nodes(tickets, nodes, held, level_sets, deep):
         block = level_sets.blocks[row]
         deep.nodes[index], deep.rows[index] = block * block_nodes + place, nodes[index]
         deep.held[index], deep.is_fluid[index] = held[row, place], level_sets.is_fluid[block]
+        deep.filling[index] = level_sets.filling[block]
         for axis in range(3):
             deep.normals[index, axis] = level_sets.normal[row, place, axis]
         move_deep_node(index, level_sets, deep)
@@ -111,16 +114,16 @@ def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
 
 
 @kernel
-def collide_deep_nodes(nodes, deep, run, surface, friction, filled_mass, counted):
+def collide_deep_nodes(nodes, deep, run, surface, friction, counted):
     """Apply a collider to the velocities of the deep nodes of a run; see `apply_initial_impulses`. friction: on solids and on fluids."""
-    # fluid could leave a wall of two or three cells on its far side, because separation is allowed there
-    far_surface = SLIP if surface == SEPARATE and filled_mass > 0.0 else surface
     for index in range(deep.first[run], deep.first[run + 1]):
         at = NODE * deep.nodes[index]
         mass = nodes[at + 3]
         if mass == 0.0:
             continue
-        counted[deep.rows[index]] = max(mass, filled_mass)
+        counted[deep.rows[index]] = max(mass, deep.filling[index])
+        # fluid could leave a wall of two or three cells on its far side, because separation is allowed there
+        far_surface = SLIP if surface == SEPARATE and deep.filling[index] > 0.0 else surface
         ou, ov, ow = deep.velocities[index]
         nx, ny, nz = deep.normals[index]
         held = deep.held[index]

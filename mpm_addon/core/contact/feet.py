@@ -85,11 +85,10 @@ def settling_speed(feet, foot, velocity, fullness, speed_above, fastest):
 
 
 @kernel
-def find_active_feet(nodes, feet, run, filled_mass, settling):
+def find_active_feet(nodes, feet, run, settling):
     """Find the feet with material, and the nodes with mass around each.
 
     Args:
-        filled_mass: the least effective mass of a node inside [kg].
         settling: the greatest speed with which solids above the surface sink onto it [m/s].
     """
     end = feet.first[run]
@@ -101,7 +100,7 @@ def find_active_feet(nodes, feet, run, filled_mass, settling):
         feet.counted[feet.rows[foot]] = 1.0 * nodes[at + 3]
         above, speed_above = material_above(nodes, feet, foot)
         if above == 0.0:
-            feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
+            feet.counted[feet.rows[foot]] = max(nodes[at + 3], feet.filling[foot])
             # without material above, that at the node came through the wall from the other side
             outward = 0.0
             for axis in range(3):
@@ -149,7 +148,7 @@ def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
 
 
 @kernel
-def find_excess(nodes, feet, run, surface, filled_mass):
+def find_excess(nodes, feet, run, surface):
     """Find the velocity that each node next to the surface must share; stored in `friction_impulses` until all are found.
 
     A node that shares velocity at any of its feet counts as filled.
@@ -168,7 +167,7 @@ def find_excess(nodes, feet, run, surface, filled_mass):
         u, v, w = excess_velocity((1.0 * u, 1.0 * v, 1.0 * w), foot_velocity, normal, part, surface)
         feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = u, v, w
         if u != 0.0 or v != 0.0 or w != 0.0:
-            feet.counted[feet.rows[foot]] = max(nodes[at + 3], filled_mass)
+            feet.counted[feet.rows[foot]] = max(nodes[at + 3], feet.filling[foot])
 
 
 @kernel

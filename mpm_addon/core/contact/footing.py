@@ -94,10 +94,10 @@ class Footing:
         if self.slabs.cuts.size > 2:
             find_levels(self.feet, self.deep, self.slabs, store.nodes.size // NODE)
 
-    def apply_initial_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats, filling: float, settling: float) -> None:
+    def apply_initial_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats, settling: float) -> None:
         """Apply the colliders to the nodes inside, and find the feet with material; see `impulses.apply_initial_impulses`."""
         self._has_material = not self.is_empty and bool(
-            apply_initial_impulses(nodes, self.deep, self.feet, self.slabs, surfaces, frictions, filling, settling)
+            apply_initial_impulses(nodes, self.deep, self.feet, self.slabs, surfaces, frictions, settling)
         )
 
     def apply_contact_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats) -> None:

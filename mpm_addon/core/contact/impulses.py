@@ -26,7 +26,7 @@ LOOPS_PER_LEVEL = 6
 
 
 @parallel_kernel(loops=lambda *arguments: LOOPS_PER_LEVEL * arguments[3].levels.size)
-def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, frictions, filled_mass, settling):
+def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, frictions, settling):
     """Apply colliders to the deep nodes, find the feet with material, and apply estimated normal impulses at these.
 
     Args:
@@ -36,7 +36,6 @@ def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, friction
         slabs: see `Slabs`.
         surfaces: (colliders,) STICKY, SLIP or SEPARATE.
         frictions: (colliders, 2) Coulomb coefficients, on solids and on fluids.
-        filled_mass: the least effective mass of a node inside [kg].
         settling: the greatest speed with which solids above a surface sink onto it [m/s].
 
     Returns:
@@ -51,13 +50,13 @@ def apply_initial_impulses(tickets, nodes, deep, feet, slabs, surfaces, friction
             for run in range(cuts[piece] * count, cuts[piece + 1] * count):
                 owner = run % count
                 if levels[owner] == level:
-                    collide_deep_nodes(nodes, deep, run, surfaces[owner], frictions[owner], filled_mass, feet.counted)
-                    find_active_feet(nodes, feet, run, filled_mass, settling)
+                    collide_deep_nodes(nodes, deep, run, surfaces[owner], frictions[owner], feet.counted)
+                    find_active_feet(nodes, feet, run, settling)
         wait_for(tickets[loop])
         for piece in shared(tickets[loop + 1], pieces, 1):
             for run in range(cuts[piece] * count, cuts[piece + 1] * count):
                 if levels[run % count] == level:
-                    find_excess(nodes, feet, run, surfaces[run % count], filled_mass)
+                    find_excess(nodes, feet, run, surfaces[run % count])
         wait_for(tickets[loop + 1])
         for piece in shared(tickets[loop + 2], pieces, 1):
             for run in range(cuts[piece] * count, cuts[piece + 1] * count):

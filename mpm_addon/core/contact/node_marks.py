@@ -57,9 +57,7 @@ class Surroundings(NamedTuple):
 def empty_surroundings(is_plane):
     """Memory for the surroundings of a block."""
     width, height = 3 * BLOCK, 1 if is_plane else 3 * BLOCK
-    return Surroundings(
-        np.empty((width, height, width, 4)), np.empty((width, height, width), np.int64), np.empty(width**3, np.uint32)
-    )
+    return Surroundings(np.empty((width, height, width, 4)), np.empty((width, height, width), np.int64), np.empty(width**3, np.uint32))
 
 
 @kernel

@@ -44,19 +44,24 @@ class Fields(NamedTuple):
         is_fluid: whether each has only fluids, shape (fields,).
         settles: whether the material of each sinks onto what it has landed on, shape (fields,). Loose material would stop too soon if it
             were held until it touches.
+        filling: the mass of a cell full of the first fluid where each has fluids [kg], else 0, shape (fields,). For fluids, a collider
+            counts as full of it, so that a pool keeps its volume. For solids it does not: the momentum that it would take from their nodes
+            inside would be missing when they bounce.
     """
 
     is_fluid: NDArray[np.bool_]
     settles: NDArray[np.bool_]
+    filling: NDArray[np.float64]
+
+    def of(self, blocks: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]]:
+        """These for node blocks, given the field of each."""
+        return self.is_fluid[blocks], self.settles[blocks], self.filling[blocks]
 
 
 class ObstacleGroup:
     """Colliders that are all fixed, all rigid and moving, or all deforming.
 
     Args:
-        filling: the mass of a cell full of the first fluid [kg], 0 without fluids. For fluids, a collider counts as full of it, so
-            that a pool keeps its volume. For solids it does not: the momentum that it would take from their nodes inside would be
-            missing when they bounce.
         fields: the velocity fields.
 
     Attributes:
@@ -64,14 +69,13 @@ class ObstacleGroup:
         footing: the nodes at the surfaces and inside.
     """
 
-    def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, filling: float, fields: Fields) -> None:
+    def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, fields: Fields) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
         self._spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
         self._reach = (SUNKEN + (CUBIC_REACH if self._is_cubic else QUADRATIC_REACH)) * self._spacing
-        self._filling = filling
         self._fields = fields
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.frictions for obstacle in obstacles])
@@ -140,7 +144,7 @@ class ObstacleGroup:
         find_surface(self._level_sets, around, self._reached, places, holds_inside)
         places[held > 0] = DEEP
         self.footing.place(self._level_sets, places, held, around, store)
-        if self._filling > 0.0:
+        if self._fields.filling.any():
             self._find_covered(places.shape)
         for number, obstacle in enumerate(self.obstacles):
             thickness = -field.distance[field.owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
@@ -166,7 +170,7 @@ class ObstacleGroup:
         field, nothing = self._field, np.zeros(0, np.int64)
         rows, places = np.zeros((len(self.obstacles), 1), np.int64) - 1, np.zeros((0, 3), np.int64)
         values = field.distance, field.normal, field.velocity
-        kinds = self._fields.is_fluid[:0], self._fields.settles[:0]
+        kinds = self._fields.of(nothing)
         return LevelSets(nothing, nothing, rows, places, *kinds, *values, self._motions, self._spacing)
 
     def _locate(self, layout: Layout) -> LevelSets:
@@ -182,7 +186,7 @@ class ObstacleGroup:
         present = np.flatnonzero(blocks >= 0)
         row_of_block[field.owners[present], blocks[present]] = present
         values = field.distance, field.normal, field.velocity
-        kinds = self._fields.is_fluid[layout.node_fields], self._fields.settles[layout.node_fields]
+        kinds = self._fields.of(layout.node_fields)
         return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, *kinds, *values, self._motions, self._spacing)
 
     def _measure(self, layout: Layout) -> None:
@@ -217,7 +221,7 @@ class ObstacleGroup:
 
     def apply_initial_impulses(self, store: ParticleStore) -> None:
         """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
-        self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions, self._filling, self._settling)
+        self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions, self._settling)
 
     def apply_contact_impulses(self, store: ParticleStore) -> None:
         """Correct the velocities of the material at the surfaces of the colliders."""
@@ -278,7 +282,7 @@ class ObstacleGroup:
         return self._near.push(self._level_sets, store, dt, drift)
 
 
-def obstacles_of(scene: Scene, filling: float, fields: Fields) -> list[ObstacleGroup]:
+def obstacles_of(scene: Scene, fields: Fields) -> list[ObstacleGroup]:
     """The scene's colliders except rigid bodies, and the closed sides of its domain, in groups: fixed, rigid and moving, deforming.
 
     Args: see `ObstacleGroup`.
@@ -286,7 +290,7 @@ def obstacles_of(scene: Scene, filling: float, fields: Fields) -> list[ObstacleG
     obstacles = [_obstacle(collider, scene) for collider in _passive_colliders(scene)]
     kinds = ((False, False), (True, False), (True, True))
     groups = ([each for each in obstacles if (each.is_moving, each.is_deforming) == kind] for kind in kinds)
-    return [ObstacleGroup(group, scene, filling, fields) for group in groups if group]
+    return [ObstacleGroup(group, scene, fields) for group in groups if group]
 
 
 def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:

@@ -42,6 +42,7 @@ class LevelSets(NamedTuple):
         coordinates: of the node blocks [blocks], shape (node blocks, 3).
         is_fluid: whether only fluids move the nodes of each node block, shape (node blocks,); settles: whether what does settles on
             surfaces, shape (node blocks,).
+        filling: the mass with which colliders fill the nodes of each node block inside, at least [kg], shape (node blocks,).
         distance: [m], positive outside, shape (rows, block nodes).
         normal: unit, outward, shape (rows, block nodes, 3).
         velocity: of deforming colliders at the nearest point [m/s], shape (rows, block nodes, 3); without rows for rigid ones.
@@ -55,6 +56,7 @@ class LevelSets(NamedTuple):
     coordinates: NDArray[np.int64]
     is_fluid: NDArray[np.bool_]
     settles: NDArray[np.bool_]
+    filling: NDArray[np.float64]
     distance: NDArray[np.float64]
     normal: NDArray[np.float64]
     velocity: NDArray[np.float64]
@@ -75,6 +77,7 @@ class Feet(NamedTuple):
         nodes, rows: the node of each foot, in both numberings, shape (n,).
         own: the index of this node among the corners, shape (n,); -1 if it is not among them.
         is_fluid: whether only fluids move the node, shape (n,); settles: whether what does settles on the surface, shape (n,).
+        filling: the mass with which the collider fills the node, at least [kg], shape (n,).
         counts: number of corners, the nodes around the foot, shape (n,).
         corners, row_corners: these in both numberings, shape (n, c); in `row_corners`, -1 for a corner outside.
         linear: their weights, shape (n, c).
@@ -101,6 +104,7 @@ class Feet(NamedTuple):
     own: NDArray[np.int32]
     is_fluid: NDArray[np.bool_]
     settles: NDArray[np.bool_]
+    filling: NDArray[np.float64]
     counts: NDArray[np.int32]
     corners: NDArray[np.int32]
     row_corners: NDArray[np.int32]
@@ -142,7 +146,7 @@ def allocate_feet(
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
         **{name: np.zeros(vectors, dtype) for name in ("places", "normals", "velocities", "offsets", "friction_impulses")},
-        **{name: np.zeros(places) for name in ("settling", "ease", "pressing", "normal_impulses")},
+        **{name: np.zeros(places) for name in ("filling", "settling", "ease", "pressing", "normal_impulses")},
     }
     return Feet(**arrays)
 
@@ -324,6 +328,7 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
     feet.nodes[foot] = number * block_nodes + place
     feet.rows[foot] = node
     feet.is_fluid[foot], feet.settles[foot] = level_sets.is_fluid[number], level_sets.settles[number]
+    feet.filling[foot] = level_sets.filling[number]
     feet.own[foot] = -1
     count, above = 0, 0
     is_spline = feet.linear.shape[1] == SPLINE_CORNERS

@@ -57,7 +57,8 @@ KERNELS = {
         "transfer.rest_passes.send_change": "scheme particles grid bool1 scratch real1",
         "transfer.rest_passes.take_change": "particles bool1 int1 scratch real1",
         "transfer.rest_nodes.push_nodes": "real2 float float3 real2",
-        "transfer.rest_nodes.find_change": "real2 real2 float1",
+        "transfer.rest_nodes.find_change": "real2 real2 real2 bool1 float1",
+        "transfer.rest_nodes.add_difference": "real2 real2 real2",
         "transfer.rest_nodes.sum_change": "real2 float2 float1",
         "transfer.rest_nodes.change_nodes": "real2 float1 float2 float3",
         "transfer.rest_nodes.accelerate_nodes": "float1 float2 float3",
@@ -84,7 +85,7 @@ KERNELS = {
         "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
         "contact.deep_nodes.place_deep_nodes": "int1 mark2 level_sets deep",
         "contact.slabs.find_levels": "feet deep slabs int",
-        "contact.impulses.apply_initial_impulses": "real1 deep feet slabs int1 float2 float float",
+        "contact.impulses.apply_initial_impulses": "real1 deep feet slabs int1 float2 float",
         "contact.impulses.apply_contact_impulses": "real1 feet slabs int1 float2",
         "contact.coverage.find_covered": "level_sets int1 bool single2",
         "contact.coverage.cover_nodes": "single1 int1 single1 int1 int",
@@ -177,7 +178,7 @@ STRUCTURES = {
     "pinned": ("emission.pinned_particles.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
     "springs": ("emission.pinned_particles.PinSprings", "float1 float1 float1"),
     "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
-    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 bool1 bool1 float2 float3 float3 float2 float"),
+    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 bool1 bool1 float1 float2 float3 float3 float2 float"),
     "marks": ("contact.node_marks.Marks", "float bool2 bool2 bool2"),
     "pairs": ("contact.pairs.Pairs", "int1 int1 int1 single4 float2 float2 int2 bool1 bool1 float1 float1"),
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
@@ -186,11 +187,11 @@ STRUCTURES = {
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
     "surfaces": ("contact.body_pair.Surfaces", "float1 float1 bool1 float1 float1"),
     "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
-    "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 float2 float2"),
+    "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 float1 float2 float2"),
     "feet": (
         "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 bool1 bool1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 real2 real2 "
-        "float1 real1 float1 float1 float1 real1 float1",
+        "int1 int1 short1 short1 short1 short1 bool1 bool1 float1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 "
+        "real2 real2 float1 real1 float1 float1 float1 real1 float1",
     ),
 }
 

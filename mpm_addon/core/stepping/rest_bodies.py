@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -201,6 +202,12 @@ class RestBodies:
         """Record the velocities of the nodes before anything acts on them."""
         if self.is_used:
             self.grid.note_nodes()
+
+    def noting_colliders(self) -> AbstractContextManager[None]:
+        """A context in which only colliders that are not dynamic act on the nodes of the world."""
+        return (
+            self.grid.noting_colliders() if self.is_used and not self._is_alone[self._groups[sorted(self._fields)]].all() else nullcontext()
+        )
 
     def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
         """Move the bodies by a substep, after everything has acted on the nodes of the world.

@@ -58,9 +58,9 @@ class Stepper:
     def __init__(self, scene: Scene, instances: list[MaterialInstance], store: ParticleStore) -> None:
         solver = scene.solver
         self._space = SpaceFilling([instance.law for instance in instances], solver.grid_spacing**solver.dimension)
-        fields = _fields_of(instances, store)
-        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, self._space.full_mass, fields)
-        self.rigid = RigidBodies(scene, self.obstacles, self._space.full_mass, fields)
+        fields = _fields_of(instances, store, self._space.full_mass)
+        self.obstacles: list[ObstacleGroup] = obstacles_of(scene, fields)
+        self.rigid = RigidBodies(scene, self.obstacles, fields)
         self.spacing = solver.grid_spacing
         self._instances = instances
         self._store = store
@@ -267,16 +267,18 @@ class Stepper:
         gravity = self._director.gravity[:3].astype(np.float64)
         for obstacle in self.obstacles + self.rigid.groups:
             obstacle.take_gravity(gravity)
-        for obstacle in self.obstacles:
-            obstacle.apply_initial_impulses(self._store)
-        for obstacle in self.obstacles:
-            obstacle.apply_contact_impulses(self._store)
+        with self.rest.noting_colliders():
+            for obstacle in self.obstacles:
+                obstacle.apply_initial_impulses(self._store)
+            for obstacle in self.obstacles:
+                obstacle.apply_contact_impulses(self._store)
         self.rigid.exchange_momentum(self._store, gravity, dt)
         self.pins.fix_nodes(self._store)
         self._body_contact.meet(self._store, [instance.law for instance in self._instances], self.pins.held_nodes(self._store), dt)
         # a second round, so that contact holds with all obstacles at a node in a corner
-        for obstacle in self.obstacles:
-            obstacle.apply_contact_impulses(self._store)
+        with self.rest.noting_colliders():
+            for obstacle in self.obstacles:
+                obstacle.apply_contact_impulses(self._store)
         self._space.fill(self._store, self.obstacles + self.rigid.groups)
 
     def _push_particles(self, dt: float) -> None:
@@ -349,8 +351,9 @@ class Stepper:
         return Trouble(Kind.NOT_FINITE, "The grid")
 
 
-def _fields_of(instances: list[MaterialInstance], store: ParticleStore) -> Fields:
+def _fields_of(instances: list[MaterialInstance], store: ParticleStore, full_mass: float) -> Fields:
     groups = [[instances[number] for number in its] for its in store.fields]
     is_fluid = np.array([all(instance.is_fluid for instance in group) for group in groups])
     is_cohesive = np.array([all(instance.is_fluid or not instance.law.mixes for instance in group) for group in groups])
-    return Fields(is_fluid, is_cohesive & ~is_fluid)
+    is_wet = np.array([any(instance.is_fluid for instance in group) for group in groups])
+    return Fields(is_fluid, is_cohesive & ~is_fluid, np.where(is_wet, full_mass, 0.0))

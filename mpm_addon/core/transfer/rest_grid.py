@@ -8,7 +8,8 @@ acts from outside: it receives the particles' momentum without their stress, and
 The particles in the rest state are in a store of their own, which is sorted only once. Knows neither scenes nor laws' parameters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from .grid import update_grid
 from .layout import Ints
 from .particle_store import NewParticles, ParticleStore, aligned
 from .parts import Parts
-from .rest_nodes import accelerate_nodes, change_nodes, find_change, move_nodes, push_nodes, sum_change
+from .rest_nodes import accelerate_nodes, add_difference, change_nodes, find_change, move_nodes, push_nodes, sum_change
 from .rest_passes import REST_ROW_COUNT, send_change, send_motion, show_strain, take_change, take_motion
 from .rows import DEFORMATION, MASS, POSITION, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .scatter import particles_to_grid
@@ -99,7 +100,8 @@ class RestGrid:
         self.parts = Parts(world.fields)
         self.store = self._empty_store()
         self.is_near = self._is_near = np.zeros(0, np.bool_)
-        self._slots, self._change = np.zeros(0, np.int64), np.zeros((0, 0), world.dtype)
+        self._slots = np.zeros(0, np.int64)
+        self._change = self._before = self._others = np.zeros((0, 0), world.dtype)
         self._lay_out()
         self._saved = self.displacement, self.velocity
 
@@ -286,42 +288,74 @@ class RestGrid:
     def note_nodes(self) -> None:
         """Record the velocities of the world's nodes before anything acts on them."""
         if len(self._near_slots):
-            nodes = self._world.nodes[: self._world.layout.node_count + 1]
+            nodes = self._world_nodes
             if self._change.shape != nodes.shape:
-                self._change = np.zeros_like(nodes)
+                self._change, self._before, self._others = (np.zeros_like(nodes) for _ in range(3))
             np.copyto(self._change, nodes)
+            self._others[:] = 0.0
+
+    @contextmanager
+    def noting_colliders(self) -> Iterator[None]:
+        """Record what changes the world's nodes meanwhile as the work of colliders, on which nothing acts."""
+        if not len(self._near_slots):
+            yield
+            return
+        np.copyto(self._before, self._world_nodes)
+        yield
+        add_difference(self._world_nodes, self._before, self._others)
+
+    @property
+    def _world_nodes(self) -> NDArray[Any]:
+        return self._world.nodes[: self._world.layout.node_count + 1]
 
     def share_change(self, slots: Ints, pulled: NDArray[Any], groups: Ints, is_alone: NDArray[np.bool_]) -> None:
         """Pass on to the rest nodes how velocities in the world have changed since `note_nodes`.
 
         Two splines lie between the world's nodes and the rest nodes, so the world's nodes see only part of the change that they
-        require. The remainder would be required again in every substep, and stop more and more of the body. So the change is
-        lengthened until the impulses do the work that they are meant to do (the step length of steepest descent), in each group of bodies.
+        require. The remainder would be required again in every substep, and stop more and more of the body. So changes are lengthened
+        until the impulses do the work that they are meant to do (the step length of steepest descent), in each group of bodies: all
+        changes where only bodies receive the opposite impulses, otherwise those from colliders.
 
         Args:
             slots: (n,) particles in the world whose velocities have been changed directly.
             pulled: (3, n) by how much [m/s].
             groups: (velocity fields,) the group of each: those that may exchange impulses.
-            is_alone: (groups,) whether nothing else receives the opposite impulses, so that changes may be lengthened.
+            is_alone: (groups,) whether nothing else receives the opposite impulses, so that all changes may be lengthened.
         """
         if not len(self._near_slots):
             return
-        world, store = self._world, self.store
+        fields = self._world.layout.node_fields
+        group, is_ours = groups[fields], np.isin(fields, self._fields)
         sums = np.zeros(len(self._change))
-        find_change(world.nodes, self._change, sums)
-        wanted = np.bincount(groups[world.layout.node_fields], sums[:-1], len(is_alone))
+        # one more node block stands for none
+        find_change(self._world.nodes, self._change, self._others, np.append(is_alone[group], True), sums)
+        wanted = np.bincount(group[is_ours], sums[:-1][is_ours], len(is_alone))
+        if wanted.any():
+            self._take(self._change)
+            self._lengthen(wanted, groups)
+        if not is_alone[groups[self._fields]].all():
+            self._take(self._others, slots, pulled)
+            change_nodes(self.store.nodes, np.ones(len(self.mass)), self.mass, self.velocity)
+
+    def _take(self, change: NDArray[Any], slots: Ints | None = None, pulled: NDArray[Any] | None = None) -> None:
+        """Scatter a change of the world's nodes to the rest nodes; slots, pulled: see `share_change`."""
+        world, store = self._world, self.store
         for field in self._fields:
-            grid = world.grid(self._spacing, field)._replace(nodes=self._change)
+            grid = world.grid(self._spacing, field)._replace(nodes=change)
             send_change(self._scheme, world.particles, grid, self.is_near, world.scratch, self._change_parcels)
-        self._change_parcels.reshape(-1, LANE_ROW)[slots, _VECTOR] += pulled.T
+        if slots is not None and pulled is not None:
+            self._change_parcels.reshape(-1, LANE_ROW)[slots, _VECTOR] += pulled.T
         take_change(store.particles, self._is_near, self._parcels, world.scratch, self._change_parcels)
         self._scattered()
+
+    def _lengthen(self, wanted: NDArray[Any], groups: Ints) -> None:
+        """Apply what was scattered last, lengthened in each group until it does the work wanted there [J]."""
         sums = np.zeros(len(self.mass))
-        sum_change(store.nodes, self.mass, sums)
-        group = groups[self.parts.field[store.layout.node_fields]]
-        found = np.bincount(group, sums, len(is_alone))
-        factors = np.minimum(np.divide(wanted, found, where=is_alone & (found > 0.0), out=np.ones(len(found))), MOST_LENGTHENED)
-        change_nodes(store.nodes, factors[group], self.mass, self.velocity)
+        sum_change(self.store.nodes, self.mass, sums)
+        group = groups[self.parts.field[self.store.layout.node_fields]]
+        found = np.bincount(group, sums, len(wanted))
+        factors = np.minimum(np.divide(wanted, found, where=found > 0.0, out=np.ones(len(found))), MOST_LENGTHENED)
+        change_nodes(self.store.nodes, factors[group], self.mass, self.velocity)
 
     def accelerate(self, change: Floats) -> None:
         """Change the velocity of all nodes, by (3,) [m/s]."""

@@ -25,13 +25,15 @@ def push_nodes(tickets, accelerations, dt, velocity, motion):
 
 
 @parallel_kernel
-def find_change(tickets, nodes, change, sums):
-    """Find the changes of velocity at the nodes of the world.
+def find_change(tickets, nodes, change, from_colliders, is_alone, sums):
+    """Find the changes of velocity at the nodes of the world, and divide them into those that are lengthened and the others.
 
     Args:
         nodes: (node blocks, 4 * block nodes) velocity [m/s] and mass [kg].
-        change: the same before; replaced by the change of velocity [m/s].
-        sums: (node blocks,) result: the sum of m v^2 of the changes in each [J].
+        change: the same before; replaced by the changes of velocity that are lengthened [m/s]: all of them, or those from colliders.
+        from_colliders: (node blocks, 4 * block nodes) the changes by colliders [m/s]; replaced by those that are not lengthened.
+        is_alone: (node blocks,) whether all changes are lengthened.
+        sums: (node blocks,) result: the sum of m v^2 of the lengthened changes in each [J].
     """
     for number in shared(tickets[0], change.shape[0], 16):
         total = 0.0
@@ -40,11 +42,21 @@ def find_change(tickets, nodes, change, sums):
             for axis in range(3):
                 at = NODE * node + axis
                 difference = nodes[number, at] - change[number, at]
-                change[number, at] = difference
-                squared += np.float64(difference) * difference
+                lengthened = difference if is_alone[number] else from_colliders[number, at]
+                change[number, at] = lengthened
+                from_colliders[number, at] = difference - lengthened
+                squared += np.float64(lengthened) * lengthened
             # not the mass in `nodes`, to which the space that colliders cover may have been added
             total += change[number, NODE * node + 3] * squared
         sums[number] = total
+
+
+@parallel_kernel
+def add_difference(tickets, nodes, before, result):
+    """Add to a result how nodes differ from what they were before, all (node blocks, 4 * block nodes)."""
+    for number in shared(tickets[0], result.shape[0], 16):
+        for at in range(result.shape[1]):
+            result[number, at] += nodes[number, at] - before[number, at]
 
 
 @parallel_kernel

@@ -232,3 +232,22 @@ def _look(simulation: Simulation) -> tuple[float, float, float, float]:
     depth = -(water @ faces[:, :3].T + faces[:, 3]).max(axis=1) / cell
     inside = volume[~is_jelly][depth > 0.25].sum() / volume[is_jelly].sum()
     return submerged, (jelly[:, 2].max() - level) / cell, (jelly[:, 2].min() - low[2]) / cell - 0.25, inside
+
+
+def landing(beside: str, *, offset: float = 0.0) -> Floats:
+    """Heights of the center of a ball of jelly that falls on a floor, over its radius, frame by frame.
+
+    Args:
+        beside: the name of what else there is in the scene; nothing if empty.
+        offset: how far everything is moved along all axes [cells].
+    """
+    scene = everyday_scene("landing", offset=offset)
+    scene = replace(
+        scene,
+        emitters=tuple(each for each in scene.emitters if each.name in ("ball", beside)),
+        colliders=tuple(each for each in scene.colliders if each.name in ("floor", beside)),
+        forces=tuple(each for each in scene.forces if each.name == beside),
+    )
+    ball, floor = scene.emitters[0].shape, scene.colliders[0].shape
+    heights = [parts.position[0][:, 2].mean() for parts in parts_of(scene)]
+    return (np.array(heights) - floor.point[2]) / ball.radius
