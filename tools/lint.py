@@ -1,4 +1,4 @@
-"""Runs every static check: style (ruff), types (pyright), direction of imports (import-linter)."""
+"""Runs every static check: style and format (ruff), types (pyright), direction of imports (import-linter)."""
 
 import argparse
 import subprocess
@@ -9,6 +9,7 @@ from environments import ROOT
 
 CHECKS = {
     "style": ["ruff", "check", "."],
+    "format": ["ruff", "format", "--check", "."],
     "types": ["pyright"],
     "imports": ["lint-imports"],
 }
