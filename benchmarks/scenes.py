@@ -24,6 +24,8 @@ FRAMES = 400
 STEPS_PER_FRAME = 50
 # cells that a wave and the block cross per step
 WAVE_CELLS = 0.2
+# How much faster waves become in snow that collapses under its weight, besides the margin that `WAVE_CELLS` leaves.
+HARDENED = 2.0
 SLIDE_CELLS = 0.03
 # cells between the block and the walls
 MARGIN = 4
@@ -122,6 +124,8 @@ def fixed_step(law: Law, dimension: int) -> float:
         shear, second = lame(1.0)
         modulus = second + 2.0 * shear
     wave_speed = math.sqrt(modulus / law.density) if modulus else DUST_WAVE_SPEED
+    if hasattr(law, "hardening"):
+        wave_speed *= HARDENED
     step = WAVE_CELLS * SPACING / wave_speed
     viscosity = law.greatest_viscosity(1.0)
     return min(step, 0.25 * SPACING**2 * law.density / (dimension * viscosity)) if viscosity > 0.0 else step
