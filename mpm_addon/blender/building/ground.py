@@ -10,6 +10,8 @@ from ..host.meshes import SURFACE_TYPES, Floats, matrix_array, moved, read_geome
 
 # a surface that rises by less than this share of its width is flat
 _FLAT = 1e-3
+# directions in which the corners of an outline are looked for
+_DIRECTIONS = 128
 # how far an object may reach into its ground, as a share of its height
 _SUNK = 0.1
 
@@ -23,12 +25,14 @@ class Ground:
         height: of its surface below the middle of the other [Blender units].
         bounds: of the object in world space, shape (2, 3).
         encloses: whether it also has a surface above the other's middle, as a room has.
+        outline: the corners of its convex hull seen from above, counterclockwise, shape (n, 2).
     """
 
     item: BlenderObject
     height: float
     bounds: Floats
     encloses: bool
+    outline: Floats
 
     @property
     def is_flat(self) -> bool:
@@ -67,9 +71,20 @@ def _ground(context: Context, item: BlenderObject, bounds: Floats) -> Ground | N
         geometry = read_geometry(evaluated, f'Object "{item.name}"')
     except SceneError:  # what has no readable surface, such as an empty curve, is no ground
         return None
-    heights = _crossings(moved(geometry.vertices, matrix_array(evaluated.matrix_world))[geometry.triangles], middle[:2])
+    triangles = moved(geometry.vertices, matrix_array(evaluated.matrix_world))[geometry.triangles]
+    heights = _crossings(triangles, middle[:2])
     below = heights[heights <= limit]
-    return Ground(item, float(below.max()), its, bool((heights > limit).any())) if below.size else None
+    if not below.size:
+        return None
+    return Ground(item, float(below.max()), its, bool((heights > limit).any()), _outline(triangles.reshape(-1, 3)[:, :2]))
+
+
+def _outline(points: Floats) -> Floats:
+    """The points (n, 2) that are farthest in some direction, counterclockwise."""
+    angles = (np.arange(_DIRECTIONS) + 0.5) * (2.0 * np.pi / _DIRECTIONS)
+    points = np.unique(points, axis=0)
+    farthest = (points @ np.stack([np.cos(angles), np.sin(angles)])).argmax(axis=0)
+    return points[farthest[farthest != np.roll(farthest, 1)]]
 
 
 def _crossings(triangles: Floats, place: Floats) -> Floats:

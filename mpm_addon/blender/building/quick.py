@@ -1,6 +1,5 @@
 """Object > Quick Effects: turns the selected objects into emitters or colliders, and sets up all that a first bake needs."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -210,18 +209,25 @@ def _add_floor(context: Context, emitters: list[NewEmitter], ground: Ground | No
     top = 0.0 if 0.0 <= low[2] <= size.max() else float(low[2] - _FALL * size[2])
     reach = 0.5 * float(size[:2].max()) + _FLOOR_REACH * float(size.max())
     depth = max(_FLOOR_DEPTH * float(size.max()), _FLOOR_CELLS * (cell_size(context.scene) or 0.0))
-    middle = 0.5 * (low + high)[:2]
-    begin, end = middle - reach, middle + reach
-    if ground is not None:
-        # what falls later, or beside, must not fall through a plane either
-        reach = math.inf if ground.is_flat else reach
-        begin, end = np.maximum(middle - reach, ground.bounds[0, :2]), np.minimum(middle + reach, ground.bounds[1, :2])
-        top = ground.height
-    (width, length), (x, y) = (end - begin).tolist(), (0.5 * (begin + end)).tolist()
-    floor = add_object(target_collection(context), "Floor", solids.box((width, length, depth)), (x, y, top - 0.5 * depth))
+    top = top if ground is None else ground.height
+    outline = _outline_of_floor(ground, 0.5 * (low + high)[:2], reach)
+    x, y = (0.5 * (outline.min(axis=0) + outline.max(axis=0))).tolist()
+    plate = solids.prism([(float(each), float(other)) for each, other in outline - (x, y)], depth)
+    floor = add_object(target_collection(context), "Floor", plate, (x, y, top - 0.5 * depth))
     make_collider(floor)
     if ground is not None:
         show_as_wire(floor)
+
+
+def _outline_of_floor(ground: Ground | None, middle: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
+    """Corners of a floor, counterclockwise, shape (n, 2): a square of half the edge `reach`, not beyond the ground; all of a level one."""
+    if ground is not None and ground.is_flat:
+        # what flows to the edge of a plane, or is added later, must not fall through it either
+        return ground.outline
+    begin, end = middle - reach, middle + reach
+    if ground is not None:
+        begin, end = np.maximum(begin, ground.bounds[0, :2]), np.minimum(end, ground.bounds[1, :2])
+    return np.array([begin, (end[0], begin[1]), end, (begin[0], end[1])])
 
 
 class _Quick(Operation):

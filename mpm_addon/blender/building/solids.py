@@ -31,6 +31,15 @@ def box(size: Point) -> Solid:
     return Solid(tuple(itertools.product((-x, x), (-y, y), (-z, z))), _BOX_FACES)
 
 
+def prism(outline: Sequence[tuple[float, float]], depth: float) -> Solid:
+    """An upright prism, half above and half below z = 0, over an outline (counterclockwise from above)."""
+    count, half = len(outline), 0.5 * depth
+    around = [(number, (number + 1) % count) for number in range(count)]
+    sides = tuple((one, other, other + count, one + count) for one, other in around)
+    ends = tuple(reversed(range(count))), tuple(range(count, 2 * count))
+    return Solid(tuple((x, y, z) for z in (-half, half) for x, y in outline), (*ends, *sides))
+
+
 def ball(radius: float, *, steps: int = 48) -> Solid:
     """A ball around the origin, made of rings and segments."""
     rings = steps // 2

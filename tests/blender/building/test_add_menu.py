@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -221,6 +222,18 @@ def test_a_floor_below_a_plane_ends_with_it(bpy: Any, half: float) -> None:
     quick.quick_emitters(bpy.context, "dry_sand", 1000)
     bounds = extract_scene(bpy.context).colliders[0].shape.bounds() * meters(bpy.context.scene)
     assert (bounds[1] - bounds[0])[:2] == pytest.approx((2.0 * half, 2.0 * half))
+
+
+@pytest.mark.parametrize("corners", [4, 3, 40])
+def test_a_floor_below_a_plane_has_its_outline(bpy: Any, corners: int) -> None:
+    """Nothing stands in the air beside a plane that is turned, or round."""
+    turns = [0.5 + 2.0 * math.pi * corner / corners for corner in range(corners)]
+    add_mesh(bpy, "Ground", [(3.0 * math.cos(turn), 3.0 * math.sin(turn), -2.0) for turn in turns], [tuple(range(corners))])
+    select(bpy, add_mesh(bpy, "Cube"))
+    quick.quick_emitters(bpy.context, "dry_sand", 1000)
+    shape, unit = extract_scene(bpy.context).colliders[0].shape, meters(bpy.context.scene)
+    area = shape.volume() * unit**3 / float(np.ptp(shape.bounds()[:, 2]) * unit)
+    assert area == pytest.approx(4.5 * corners * math.sin(2.0 * math.pi / corners), rel=1e-4)
 
 
 def test_a_table_of_the_artist_becomes_the_collider(bpy: Any) -> None:
