@@ -73,7 +73,7 @@ class RestBodies:
         self._held: list[NDArray[np.int64]] = []
         self._trouble: Trouble | None = None
         self._groups = np.arange(len(store.fields))
-        self._is_alone = np.zeros(len(store.fields), np.bool_)
+        self._is_alone, self._is_mixed = np.zeros(len(store.fields), np.bool_), False
         self._farthest = 0.0
         self.speeds = Speeds()
         self.stiffest = ""
@@ -147,6 +147,7 @@ class RestBodies:
         if not is_driven:
             ours = [field in self._fields for field in range(len(groups))]
             self._is_alone = np.array([all(np.array(ours)[groups == group]) for group in range(len(groups))])
+        self._is_mixed = not self._is_alone[groups[sorted(self._fields)]].all()
 
     def _has_changed(self) -> bool:
         """Whether particles have come or gone since the rest grid was built."""
@@ -205,9 +206,7 @@ class RestBodies:
 
     def noting_colliders(self) -> AbstractContextManager[None]:
         """A context in which only colliders that are not dynamic act on the nodes of the world."""
-        return (
-            self.grid.noting_colliders() if self.is_used and not self._is_alone[self._groups[sorted(self._fields)]].all() else nullcontext()
-        )
+        return self.grid.noting_colliders() if self._is_mixed else nullcontext()
 
     def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
         """Move the bodies by a substep, after everything has acted on the nodes of the world.

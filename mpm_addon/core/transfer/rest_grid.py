@@ -296,7 +296,7 @@ class RestGrid:
 
     @contextmanager
     def noting_colliders(self) -> Iterator[None]:
-        """Record what changes the world's nodes meanwhile as the work of colliders, on which nothing acts."""
+        """Record how the world's nodes change meanwhile, by colliders whose motion does not depend on anything."""
         if not len(self._near_slots):
             yield
             return
