@@ -28,6 +28,8 @@ LAMPS = (stages.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), stages.Lamp("Rim", (0
 AGX = ("AgX", "AgX - Medium High Contrast")
 STUDIO = stages.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=12, view=AGX)
 _RADIUS_SCALE = 1.35
+# More grains could not be seen in pictures of this size.
+_GRAIN_COUNT = 10
 
 
 def built(name: str) -> Any:
@@ -49,9 +51,11 @@ def built(name: str) -> Any:
 
 
 def finish(name: str, scene: Any) -> None:
-    """Let the spheres of the baked particles overlap, and run the scene's own steps after a bake."""
+    """Let the spheres of the baked particles overlap, choose the number of grains, and run the scene's own steps after a bake."""
     for item in particle_objects(scene):
-        display.set_input(item.modifiers[display.MODIFIER_NAME], display.RADIUS_SCALE, _RADIUS_SCALE)
+        modifier = item.modifiers[display.MODIFIER_NAME]
+        display.set_input(modifier, display.RADIUS_SCALE, _RADIUS_SCALE)
+        display.set_input(modifier, display.COUNT, _GRAIN_COUNT)
     getattr(_module_of(name), f"{name}_baked", lambda _: None)(scene)
 
 

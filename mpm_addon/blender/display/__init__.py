@@ -10,10 +10,11 @@ from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, re
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
 from .powder import dress_volume
+from .tree import COUNT, RADIUS_SCALE, SHARE, SMOOTHING, SUBDIVISIONS, VARIATION, VOXEL_SIZE
 from .tree import NAME as MODIFIER_NAME
-from .tree import RADIUS_SCALE, SHARE, SMOOTHING, SUBDIVISIONS, VARIATION, VOXEL_SIZE
 
 __all__ = [
+    "COUNT",
     "MODIFIER_NAME",
     "PAINTED_COLOR",
     "RADIUS_SCALE",

@@ -13,8 +13,10 @@ SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "
 VOXEL_SIZE, SMOOTHING, VARIATION, COUNT = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION, grains.COUNT
 # Viewport surfaces have larger faces, and take an eighth of the time.
 _VIEWPORT_COARSENESS = 1.6
-# The most grains that 0 stands for, for each particle and for an emitter: one to four gigabytes in Cycles.
-_GRAINS, _ALL_GRAINS = 30, 3e6
+# What 0 stands for: the grains of each particle of small and large emitters. A million grains add six seconds and half a gigabyte to each
+# frame in Cycles, so a small emitter has that many at most, and a large one three times as many.
+_MANY, _FEW = 30, 10
+_GRAINS_OF_SMALL, _ALL_GRAINS = 1e6, 3e6
 
 
 def _named(sockets: tuple[Socket, ...], name: str) -> Socket:
@@ -33,8 +35,8 @@ INPUTS = (
     _named(grains.INPUTS, COUNT)._replace(
         default=0,
         minimum=0,
-        help="Grains of each particle in renders, which share its volume (coarse sand 1, fine sand 30); 0 chooses 30, or fewer where an "
-        "emitter has more than 100,000 particles. The viewport shows one",
+        help="Grains of each particle in renders, which share its volume (coarse sand 1, fine sand 30); 0 chooses 30, and 10 for "
+        "an emitter of 100,000 particles or more. The viewport shows one",
     ),
     _named(grains.INPUTS, VARIATION),
 )
@@ -127,8 +129,10 @@ def _grain_count(builder: Builder, cloud: Any) -> Any:
     """The grains of each particle: as many as chosen, or as an emitter with so many particles can afford."""
     chosen = builder.inputs[COUNT]
     particles = builder.out("GeometryNodeAttributeDomainSize", {"Geometry": cloud}, component="POINTCLOUD")
-    affordable = builder.math("DIVIDE", _ALL_GRAINS, builder.math("MAXIMUM", particles, 1.0))
-    automatic = builder.math("FLOOR", builder.math("MINIMUM", _GRAINS, builder.math("MAXIMUM", affordable, 1.0)))
+    share = builder.math("DIVIDE", 1.0, builder.math("MAXIMUM", particles, 1.0))
+    of_small = builder.math("MINIMUM", _MANY, builder.math("MULTIPLY", _GRAINS_OF_SMALL, share))
+    wanted = builder.math("MINIMUM", builder.math("MAXIMUM", _FEW, of_small), builder.math("MULTIPLY", _ALL_GRAINS, share))
+    automatic = builder.math("FLOOR", builder.math("MAXIMUM", wanted, 1.0))
     return builder.switch("INT", builder.is_equal(chosen, 0), chosen, automatic)
 
 

@@ -50,10 +50,14 @@ def particles_of(item: Any) -> Any:
     return np.array([vertex.co for vertex in item.data.vertices])
 
 
-@pytest.mark.parametrize(("chosen", "affordable", "expected"), [(0, 1e6, 30), (0, 2000, 9), (0, 10, 1), (7, 10, 7)])
+AFFORDABLE = [(0, 1e6, 1e6, 30), (0, 4000, 1e6, 18), (0, 10, 1e6, 10), (0, 10, 2000, 9), (0, 10, 10, 1), (7, 10, 10, 7)]
+
+
+@pytest.mark.parametrize(("chosen", "of_small", "affordable", "expected"), AFFORDABLE)
 def test_renders_show_as_many_grains_as_chosen_or_as_an_emitter_can_afford(
-    bpy: Any, monkeypatch: pytest.MonkeyPatch, chosen: int, affordable: float, expected: int
+    bpy: Any, monkeypatch: pytest.MonkeyPatch, chosen: int, of_small: float, affordable: float, expected: int
 ) -> None:
+    monkeypatch.setattr(tree, "_GRAINS_OF_SMALL", of_small)
     monkeypatch.setattr(tree, "_ALL_GRAINS", affordable)
     item = block(bpy, SIDE)
     display.dress(item, [SAND])
