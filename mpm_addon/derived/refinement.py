@@ -1,4 +1,7 @@
-"""Smaller triangles where a mesh is cut: edges are bisected, longest first, in both triangles that share them, so that no gaps open."""
+"""Smaller triangles where a mesh is cut, or too coarse to show how its material bends.
+
+Edges are bisected, longest first, in all triangles that share them, so that no gaps open.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -6,11 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.geometry.subdivision import Subdivision, edge_keys
 from .neighbors import Floats, Integers
 
 # Whether triangles with these corners (m, 3, 3) have to be small.
 IsNear = Callable[[Floats], NDArray[np.bool_]]
 _MOST_ROUNDS = 200
+# No mesh gets more vertices than this for being too coarse; a frame of so many is read and shown in a hundredth of a second.
+MOST_VERTICES = 100_000
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,7 @@ class Faces:
         triangles: (m, 3).
         source: the number of the triangle that each is part of, (m,).
         is_whole: which are not a part but the whole of it, (m,).
+        rounds: the ends of the edges that each round bisected, (k, 2) each.
     """
 
     points: Floats
@@ -32,6 +39,7 @@ class Faces:
     triangles: Integers
     source: Integers
     is_whole: NDArray[np.bool_]
+    rounds: tuple[Integers, ...] = ()
 
 
 def faces_of(points: Floats, triangles: Integers, source: Integers) -> Faces:
@@ -51,7 +59,7 @@ def refined(faces: Faces, longest: float, is_near: IsNear, locked: Integers | No
         is_near: tells which triangles these are.
         locked: edges that stay whole, (k, 2).
     """
-    done = np.zeros(0, np.int64) if locked is None else _keys(locked[:, 0], locked[:, 1])
+    done = np.zeros(0, np.int64) if locked is None else edge_keys(locked[:, 0], locked[:, 1])
     for _round in range(_MOST_ROUNDS):
         chosen, side = _longest_of(faces, longest, is_near, done)
         if not len(chosen):
@@ -60,15 +68,42 @@ def refined(faces: Faces, longest: float, is_near: IsNear, locked: Integers | No
     return faces
 
 
-def _keys(starts: Integers, ends: Integers) -> Integers:
-    return (np.minimum(starts, ends) << 32) | np.maximum(starts, ends)
+def subdivision_of(points: Floats, triangles: Integers, longest: float, most: int = MOST_VERTICES) -> Subdivision | None:
+    """What makes a mesh fine enough to bend.
+
+    Whether an edge is bisected depends on nothing but its length, so edges at the same place with vertices of their own stay together.
+
+    Args:
+        points: the vertices [m], (n, 3).
+        triangles: (m, 3).
+        longest: the longest edges that it may have [m].
+        most: the most vertices that it may get; where they do not suffice, all edges stay longer.
+
+    Returns:
+        The edges to bisect; None if the mesh is fine as it is, or has so many vertices already.
+    """
+    sound = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
+    edges = points[sound] - points[np.roll(sound, 1, axis=1)]
+    far = float(np.sqrt((edges**2).sum(axis=2).max(initial=0.0)))
+    if far <= longest or len(points) >= most:
+        return None
+    faces = faces_of(points, sound, np.arange(len(sound)))
+    # as far as vertices suffice, everywhere alike
+    for step in range(int(np.ceil(2.0 * np.log2(far / longest))) - 1, -1, -1):
+        finer = refined(faces, longest * 2.0 ** (0.5 * step), lambda corners: np.ones(len(corners), np.bool_))
+        if len(finer.points) > most:
+            break
+        faces = finer
+    if not faces.rounds:
+        return None
+    return Subdivision(np.concatenate(faces.rounds).astype(np.int32), np.array([len(ends) for ends in faces.rounds], np.int32))
 
 
 def _longest_of(faces: Faces, longest: float, is_near: IsNear, locked: Integers) -> tuple[Integers, Integers]:
     """The edges to bisect, as rows of triangles and the side of each; a triangle has at most one, and each edge has all its triangles."""
     starts, ends = faces.triangles, np.roll(faces.triangles, -1, axis=1)
     length = np.linalg.norm(faces.points[starts] - faces.points[ends], axis=2)
-    keys = _keys(starts, ends)
+    keys = edge_keys(starts, ends)
     if len(locked):
         length[np.isin(keys, locked)] = 0.0
     long = np.flatnonzero(length.max(axis=1, initial=0.0) > longest)
@@ -95,7 +130,7 @@ def _longest_of(faces: Faces, longest: float, is_near: IsNear, locked: Integers)
 def _bisected(faces: Faces, rows: Integers, side: Integers) -> Faces:
     turned = faces.triangles[rows[:, None], (side[:, None] + np.arange(3)) % 3]
     start, end, apex = turned.T
-    keys, place = np.unique(_keys(start, end), return_inverse=True)
+    keys, place = np.unique(edge_keys(start, end), return_inverse=True)
     ends = np.stack([keys >> 32, keys & 0xFFFFFFFF], axis=1)
     middle = len(faces.points) + place.reshape(-1)
     parents, weights = between(faces, ends, np.full(len(ends), 0.5))
@@ -110,6 +145,7 @@ def _bisected(faces: Faces, rows: Integers, side: Integers) -> Faces:
         triangles=np.concatenate([triangles, np.stack([middle, end, apex], axis=1)]),
         source=np.concatenate([faces.source, faces.source[rows]]),
         is_whole=np.concatenate([is_whole, np.zeros(len(rows), np.bool_)]),
+        rounds=(*faces.rounds, ends),
     )
 
 

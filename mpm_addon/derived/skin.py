@@ -28,10 +28,13 @@ from .emitter_names import named
 from .loose_parts import NOWHERE, matter_of
 from .parting import CRUMB, Votes, parting_of
 from .product import Forecast, Made, Make
+from .refinement import subdivision_of
 from .settings import SkinSettings, follow_problem
 
-# Bytes of a vertex in a file.
-_BYTES = 12.5
+# Bytes of a vertex in a file, and those that an additional one has.
+_BYTES, _BYTES_OF_ENDS = 12.5, 3.0
+# The longest edges that can show how material bends [cells]; shorter waves are not resolved by the grid.
+_LONGEST = 1.5
 # What fragments add to the numbers of materials, and the number of particles that no vertex follows.
 _AMONG, _LOST = 1 << 32, -2
 
@@ -63,7 +66,8 @@ class SkinProduct:
 
     def forecast(self, moments: Sequence[Moment]) -> Forecast:
         vertices = sum(len(follower.vertices) for follower in self._followers)
-        return Forecast(round(_BYTES * vertices))
+        added = sum(follower.added for follower in self._followers)
+        return Forecast(round(_BYTES * vertices + _BYTES_OF_ENDS * added))
 
     @contextmanager
     def maker(self) -> Iterator[Make]:
@@ -131,18 +135,26 @@ class Follower:
     """The mesh of one emitter.
 
     Attributes:
-        vertices: where they are when the emitter emits [m], shape (n, 3).
+        vertices: where they are when the emitter emits [m], with those that make it fine enough to bend, shape (n, 3).
     """
 
     def __init__(self, scene: Scene, number: int) -> None:
         emitter = scene.emitters[number]
         assert isinstance(emitter.shape, Mesh), "chosen_emitters refuses others"
         self._name, self._number, self._cell = emitter.name, number, scene.solver.grid_spacing
-        self._triangles = np.asarray(emitter.shape.triangles, np.int64)
-        self.vertices = _rest_of(emitter, emitter.shape, scene)
+        own, triangles = _rest_of(emitter, emitter.shape, scene), np.asarray(emitter.shape.triangles, np.int64)
+        self._subdivision = subdivision_of(own, triangles, _LONGEST * self._cell)
+        whole = self._subdivision
+        self._triangles = triangles if whole is None else whole.applied(triangles, len(own)).triangles
+        self.vertices = own if whole is None else whole.between(own)
         self._matter: _Matter | None = None
         self._torn: tuple[NDArray[np.bool_], _Torn] | None = None
         self._bound: tuple[Integers, _Torn, Binding] | None = None
+
+    @property
+    def added(self) -> int:
+        """The number of vertices that its mesh does not have."""
+        return 0 if self._subdivision is None else len(self._subdivision.ends)
 
     def triangle_count(self, piece: SkinPiece) -> int:
         """The number of triangles at a frame."""
@@ -165,7 +177,7 @@ class Follower:
         followed = bound.followed(np.concatenate([frame.arrays[name][chosen] for name in names], axis=1))
         arrays = {name: followed[:, 3 * place : 3 * place + 3] for place, name in enumerate(names)}
         arrays[POSITION][bound.turned] += bound.offsets(frame.position[chosen])
-        return SkinPiece(self._name, arrays, torn.cut)
+        return SkinPiece(self._name, arrays, torn.cut, self._subdivision)
 
     def _chosen(self, frame: Frame, births: Births) -> NDArray[np.intp]:
         """The places of its particles in a frame."""

@@ -1,7 +1,7 @@
 """Skin files: the positions of the vertices of emitters' own meshes at one frame of a cache. Needs numpy and zstandard only.
 
-Faces, UVs and materials are not stored: they are those of the meshes, whose order the vertices keep. Only where material has torn, a file
-has the triangles that take the place of others.
+Faces, UVs and materials are not stored: they are those of the meshes, whose order the vertices keep. Where a mesh is too coarse to bend, a
+file has the edges that are bisected, and where material has torn, the triangles that take the place of others.
 """
 
 import os
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.emission.schedule import frame_of_once
+from ..core.geometry.subdivision import Subdivision, edge_keys
 from ..core.particles import Moment
 from ..core.scene.description import Scene
 from . import encoding
@@ -26,6 +27,7 @@ from .scene_file import read_scene
 from .take import SCENE, SKIN
 
 POSITION, VELOCITY = "position", "velocity"
+CUT, SUBDIVISION = "cut", "subdivision"
 _MOST_PIECES = 10_000
 _WORTH_THREADS = 2_000_000
 _THREADS = 4
@@ -58,14 +60,16 @@ class SkinPiece(NamedTuple):
 
     Attributes:
         name: the emitter.
-        arrays: `position` [m] and, if it was cached, `velocity` [m/s] of every vertex of its mesh, then of the additional ones of its cut,
-            float32 (n, 3); (0, 3) at frames without particles of the emitter.
-        cut: what changes where it has torn; None if it has not.
+        arrays: `position` [m] and, if it was cached, `velocity` [m/s] of every vertex of its mesh, then of the additional ones of its
+            subdivision and of its cut, float32 (n, 3); (0, 3) at frames without particles of the emitter.
+        cut: what changes in the subdivided mesh where it has torn; None if it has not.
+        subdivision: the edges of its mesh that are bisected; None if it is fine enough.
     """
 
     name: str
     arrays: Mapping[str, NDArray[np.float32]]
     cut: Cut | None = None
+    subdivision: Subdivision | None = None
 
     @property
     def position(self) -> NDArray[np.float32]:
@@ -74,8 +78,18 @@ class SkinPiece(NamedTuple):
 
     @property
     def whole_count(self) -> int:
-        """The number of vertices of the emitter's mesh; 0 at frames without particles."""
+        """The number of vertices of the subdivided mesh; 0 at frames without particles."""
         return len(self.position) - (0 if self.cut is None else len(self.cut.parents))
+
+    @property
+    def own_count(self) -> int:
+        """The number of vertices of the emitter's mesh; 0 at frames without particles."""
+        return self.whole_count - (0 if self.subdivision is None else len(self.subdivision.ends))
+
+    def triangles(self, own: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The triangles (m, 3) at this frame, given those of the emitter's mesh. Raises ValueError or IndexError if they do not fit."""
+        whole = own if self.subdivision is None else self.subdivision.applied(own, self.own_count).triangles
+        return whole.astype(np.int32) if self.cut is None else self.cut.applied(whole.astype(np.int32))
 
 
 class Skin(NamedTuple):
@@ -105,9 +119,12 @@ def write_skin(path: Path, skin: Skin, cell: float) -> Written:
             tables[name] = {**encoded.table, "section": len(sections), "bytes": len(encoded.data)}
             sections.append(encoded.data)
         pieces.append({"name": piece.name, "arrays": tables})
-        if piece.cut is not None:
-            found = pieces[-1]["cut"] = {}
-            for name, values in piece.cut._asdict().items():
+        for kind in (CUT, SUBDIVISION):
+            change = getattr(piece, kind)
+            if change is None:
+                continue
+            found = pieces[-1][kind] = {}
+            for name, values in change._asdict().items():
                 encoded = encoding.exact(values)
                 found[name] = {**encoded.table, "section": len(sections), "bytes": len(encoded.data)}
                 sections.append(encoded.data)
@@ -170,24 +187,46 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
 
     # decompression and numpy release the interpreter lock
     arrays = dict(zip(tables, pool.map(decoded, tables), strict=True))
-    return SkinPiece(str(table["name"]), arrays, _cut(container, table["cut"], count) if "cut" in table else None)
+    cut = _cut(container, table[CUT], count) if CUT in table else None
+    subdivision = _subdivision(container, table[SUBDIVISION]) if SUBDIVISION in table else None
+    piece = SkinPiece(str(table["name"]), arrays, cut, subdivision)
+    if subdivision is not None and not _is_ordered(subdivision, piece.own_count):
+        raise ArrayFileError("has a subdivision that does not match its vertices")
+    return piece
+
+
+def _exact(container: Container, tables: Mapping[str, Any], name: str, dtype: type, *shape: int) -> NDArray[Any]:
+    """An array of a cut or subdivision, of rows of a shape."""
+    made = tables[name]
+    # in other encodings, a long array may take no bytes
+    if made["encoding"] != "exact":
+        raise ArrayFileError(f"has {name} with another encoding than exact")
+    array = encoding.decode(made, made["bytes"], lambda size: container.section(made["section"], size))
+    if array.dtype != dtype or array.shape[1:] != shape:
+        raise ArrayFileError(f"has {array.dtype} values of {name} of shape {array.shape}")
+    return array
+
+
+def _subdivision(container: Container, tables: Mapping[str, Any]) -> Subdivision:
+    return Subdivision(_exact(container, tables, "ends", np.int32, 2), _exact(container, tables, "rounds", np.int32))
+
+
+def _is_ordered(subdivision: Subdivision, count: int) -> bool:
+    """Whether edges are between vertices that are there by their round, and ascend in it; `count` is that of the mesh before."""
+    ends, rounds = subdivision.ends.astype(np.int64), subdivision.rounds.astype(np.int64)
+    if count < 1 or not len(rounds) or rounds.min() < 1 or rounds.sum() != len(ends):
+        return False
+    number = np.repeat(np.arange(len(rounds)), rounds)
+    known = count + np.cumsum(rounds) - rounds
+    key = edge_keys(ends[:, 0], ends[:, 1])
+    is_rising = (np.diff(key) > 0) | (np.diff(number) > 0)
+    return bool((ends[:, 0] >= 0).all() and (ends[:, 0] < ends[:, 1]).all() and (ends[:, 1] < known[number]).all() and is_rising.all())
 
 
 def _cut(container: Container, tables: Mapping[str, Any], count: int) -> Cut:
     """The cut of a mesh that has `count` vertices with the additional ones."""
-
-    def decoded(name: str, dtype: type, *shape: int) -> NDArray[Any]:
-        made = tables[name]
-        # in other encodings, a long array may take no bytes
-        if made["encoding"] != "exact":
-            raise ArrayFileError(f"has {name} with another encoding than exact")
-        array = encoding.decode(made, made["bytes"], lambda size: container.section(made["section"], size))
-        if array.dtype != dtype or array.shape[1:] != shape:
-            raise ArrayFileError(f"has {array.dtype} values of {name} of shape {array.shape}")
-        return array
-
-    parents, weights = decoded("parents", np.int32, 3), decoded("weights", np.float32, 3)
-    triangles, source = decoded("triangles", np.int32, 3), decoded("source", np.int32)
+    parents, weights = (_exact(container, tables, name, dtype, 3) for name, dtype in (("parents", np.int32), ("weights", np.float32)))
+    triangles, source = _exact(container, tables, "triangles", np.int32, 3), _exact(container, tables, "source", np.int32)
     is_alike = len(parents) == len(weights) < count and len(triangles) == len(source) and bool(np.isfinite(weights).all())
     ranges = ((parents, 0, count - len(parents)), (triangles, 0, count), (source, -1, np.iinfo(np.int32).max))
     if not is_alike or any(len(numbers) and not low <= numbers.min() <= numbers.max() < high for numbers, low, high in ranges):

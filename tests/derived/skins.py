@@ -112,6 +112,11 @@ def piece(cache: Path, number: int, place: int = 0) -> SkinPiece:
     return skin_at(open_cache(cache), Moment(number)).pieces[place]
 
 
+def at_rest(found: SkinPiece, mesh: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Where the vertices of a skin are at rest, with those that its mesh does not have."""
+    return mesh[0] if found.subdivision is None else found.subdivision.between(mesh[0])
+
+
 def same(x: np.ndarray) -> np.ndarray:
     return x
 

@@ -71,8 +71,7 @@ def piece(cache: Path, number: int, place: int = 0) -> SkinPiece:
 
 def bodies(mesh: tuple[np.ndarray, np.ndarray], found: SkinPiece) -> list[trimesh.Trimesh]:
     """The connected pieces of a cut mesh."""
-    triangles = mesh[1].astype(np.int32) if found.cut is None else found.cut.applied(mesh[1].astype(np.int32))
-    together_ = trimesh.Trimesh(found.position, triangles, process=False)
+    together_ = trimesh.Trimesh(found.position, found.triangles(mesh[1]), process=False)
     return list(together_.split(only_watertight=False, repair=False))
 
 

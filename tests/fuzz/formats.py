@@ -16,6 +16,7 @@ import tomli_w
 from mpm_addon.core.errors import CacheError
 from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.core.geometry.subdivision import Subdivision
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.stepping.support import refuse_unsupported
 from mpm_addon.storage import open_cache, read_scene
@@ -256,18 +257,21 @@ def check_surfaces(folder: Path) -> None:
 
 
 def write_skins(folder: Path) -> Sequence[Path]:
-    """Skins beside the frames of a small cache: one piece, one that was cut, and one of an emitter that has no particles yet."""
+    """Skins beside the frames of a small cache: a piece, one that was cut, one subdivided, and one of an emitter without particles."""
     write_cache("cache.json")(folder)
     cache = open_cache(folder / "cache")
     position = np.ascontiguousarray(VERTICES, np.float32)
     parents, weights = np.array([[0, 1, 2], [1, 2, 3]], np.int32), np.full((2, 3), 1.0 / 3.0, np.float32)
     cut = Cut(parents[:, :3], weights, np.array([[0, 1, 9], [8, 9, 2]], np.int32), np.array([3, -1], np.int32))
+    bisected = Subdivision(np.array([[0, 1], [1, 2], [2, 8]], np.int32), np.array([2, 1], np.int32))
     shapes = ((position, None), (np.concatenate([position, position[:2]]), cut), (position[:0], None))
-    pieces = tuple(SkinPiece("jelly", {"position": each, "velocity": each}, cut) for each, cut in shapes)
+    pieces = [SkinPiece("jelly", {"position": each, "velocity": each}, cut) for each, cut in shapes]
+    finer = np.concatenate([position, position[:3]])
+    pieces = (*pieces[:2], SkinPiece("jelly", {"position": finer, "velocity": finer}, None, bisected), pieces[2])
     paths = [derived_path(cache, Moment(number), SKIN) for number in cache.frames]
     paths[0].parent.mkdir(parents=True)
     for number, path in zip(cache.frames, paths, strict=True):
-        write_skin(path, Skin(Origin(Moment(number), "", source_of(cache, Moment(number)), (0, 1, 2)), pieces), 0.1)
+        write_skin(path, Skin(Origin(Moment(number), "", source_of(cache, Moment(number)), (0, 1, 2, 3)), pieces), 0.1)
     return paths
 
 
@@ -286,6 +290,10 @@ def check_skins(folder: Path) -> None:
                 assert 0 <= piece.cut.triangles.min(initial=0) <= piece.cut.triangles.max(initial=0) < len(piece.position)
                 assert 0 <= piece.cut.parents.min(initial=0) <= piece.cut.parents.max(initial=0) < max(piece.whole_count, 1)
                 assert len(piece.cut.triangles) == len(piece.cut.source)
+            if piece.subdivision is not None:
+                assert len(piece.subdivision.ends) == piece.subdivision.rounds.sum() == piece.whole_count - piece.own_count
+                ends = np.repeat(piece.own_count + np.arange(len(piece.subdivision.ends))[:, None], 2, axis=1)
+                assert ((piece.subdivision.ends >= 0) & (piece.subdivision.ends < ends)).all()
 
 
 def check_resumption(folder: Path) -> None:

@@ -7,9 +7,11 @@ from typing import Any, TypeVar
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.errors import MpmError
 from ...core.particles import DAMAGE
+from ...derived.refinement import MOST_VERTICES
 from ...storage import open_cache
 from ...storage.take import SKIN
 from .. import display
@@ -62,7 +64,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
 def _is_missing(item: BlenderObject, part: Any) -> bool:
     """Whether an emitter has no object that shows its mesh, or one whose mesh is not the baked one."""
     shown = skin_objects.skin_of(item, part)
-    return shown is None or part.vertices not in (0, skin_objects.whole_of(shown))
+    return shown is None or part.vertices not in (0, skin_objects.own_of(shown))
 
 
 def _or_surface(part: Any, step: Callable[[], Answer]) -> Answer | None:
@@ -105,39 +107,56 @@ def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsg
         raise MpmError(
             "it is disabled in viewports, so its mesh cannot be copied", "enable it to make the skin", subject=f'Emitter "{source.name}"'
         )
-    mesh = _copied(source, evaluated, depsgraph)
-    if np.linalg.det(matrix_array(source.matrix_world)[:3, :3]) < 0.0:
-        mesh.flip_normals()
+    mesh, matrix = _copied(source, evaluated, depsgraph), matrix_array(source.matrix_world)[:3, :3]
     if known is None:
         known = part.skin = _object(item, source, mesh, part)
-    elif skin_objects.whole_of(known) != len(mesh.vertices):
+    elif skin_objects.own_of(known) != len(mesh.vertices):
         _replace(known, mesh)
-    elif not tears or known.mpm.torn.whole is not None:
-        bpy.data.meshes.remove(mesh)
-        return
+    _keep_plain(known, mesh, matrix)
+    if np.linalg.det(matrix) < 0.0:
+        mesh.flip_normals()
     if tears:
         _keep_whole(known, mesh)
+    if not mesh.users:
+        bpy.data.meshes.remove(mesh)
 
 
 def _replace(known: BlenderObject, mesh: BlenderMesh) -> None:
     """Show another mesh, with the materials of the one before."""
-    before, whole = known.data, known.mpm.torn.whole
+    before, others = known.data, _kept(known)
     for place, material in enumerate(before.materials):
         if place < len(mesh.materials):
             mesh.materials[place] = material
         else:
             mesh.materials.append(material)
     known.data, known.mpm.torn.whole = mesh, None
-    for unused in (before, whole):
-        if unused is not None and not unused.users:
+    known.mpm.subdivided.plain, known.mpm.subdivided.key, known.mpm.subdivided.added = None, "", 0
+    for unused in (before, *others):
+        if not unused.users:
             bpy.data.meshes.remove(unused)
+
+
+def _kept(known: BlenderObject) -> list[BlenderMesh]:
+    """The meshes that are kept beside that of a skin."""
+    return [mesh for mesh in (known.mpm.torn.whole, known.mpm.subdivided.plain) if mesh is not None]
+
+
+def _keep_plain(known: BlenderObject, mesh: BlenderMesh, matrix: NDArray[np.float64]) -> None:
+    """Keep a mesh as it is at rest, with the rotation and scale of its emitter, if it could be too coarse to bend."""
+    kept = known.mpm.subdivided
+    if kept.plain is None and len(mesh.vertices) < MOST_VERTICES:
+        kept.plain, kept.matrix = mesh.copy(), matrix.ravel().tolist()
+        kept.plain.name = f"{known.name} Plain"
 
 
 def _keep_whole(known: BlenderObject, mesh: BlenderMesh) -> None:
     """Keep the mesh as it is at rest, and give inside faces a material slot, with a copy of the first material."""
     torn, shown = known.mpm.torn, known.data
-    torn.whole = mesh.copy() if mesh == shown else mesh
-    torn.whole.name = f"{known.name} Whole"
+    if torn.whole is None:
+        torn.whole = mesh.copy()
+        torn.whole.name = f"{known.name} Whole"
+        # it is subdivided with the next frame that is shown
+        known.mpm.subdivided.key, known.mpm.subdivided.added = "", 0
     if not torn.inside:
         first = known.material_slots[0].material if len(known.material_slots) else None
         inside = bpy.data.materials.new(INSIDE) if first is None else first.copy()
@@ -187,7 +206,7 @@ def remove(item: BlenderObject) -> None:
         shown = skin_objects.skin_of(item, part)
         part.skin = None
         if shown is not None:
-            meshes = [mesh for mesh in (shown.data, shown.mpm.torn.whole) if mesh is not None]
+            meshes = [shown.data, *_kept(shown)]
             bpy.data.objects.remove(shown)
             for mesh in meshes:
                 if not mesh.users:

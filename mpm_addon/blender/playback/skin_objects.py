@@ -1,8 +1,8 @@
 """Shows the skins of a cache: writes where the vertices of meshes are, at every frame change. Reads only cache files.
 
-The meshes are copies of those of the emitters, with their UVs and materials; nothing but `position` and `velocity` is written, except where
-material has torn (`torn_meshes.py`). Where there is no skin, all vertices lie at one point, so that nothing is seen and nothing of the mesh
-is lost.
+The meshes are copies of those of the emitters, with their UVs and materials, subdivided where they are too coarse to bend
+(`subdivided_meshes.py`); nothing but `position` and `velocity` is written, except where material has torn (`torn_meshes.py`). Where there
+is no skin, all vertices lie at one point, so that nothing is seen and nothing of the mesh is lost.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from ...storage.take import SKIN
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
 from ..settings.display_settings import is_asked_for, shows_mesh
-from . import attributes, torn_meshes
+from . import attributes, subdivided_meshes, torn_meshes
 
 Arrays = Mapping[str, NDArray[Any]]
 _NO_STATISTICS = FrameStatistics(0, 0, 0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0)
@@ -123,10 +123,11 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
         piece = None if is_replaced else _piece(around.skins, number)
         count = 0 if piece is None else piece.whole_count
         arrays = None
-        if piece is not None and torn_meshes.shape(skin, piece.cut, count) if count else False:
-            arrays = _arrays(around.skins, number, cache, wanted)
-        elif count:
-            told[item.session_uid] = _problem(part.name, skin, count)
+        if piece is not None and count:
+            if _shaped(skin, piece):
+                arrays = _arrays(around.skins, number, cache, wanted)
+            else:
+                told[item.session_uid] = _problem(part.name, skin, piece)
         _fill(skin.data, arrays, wanted, (around, number))
         is_shown = piece is not None and (arrays is not None or not count)
         if is_shown and shows_mesh(part, is_render=True) and shows_mesh(part, is_render=False):
@@ -134,22 +135,37 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
     return tuple(covered)
 
 
-def whole_of(skin: BlenderObject) -> int:
-    """The number of vertices of a mesh before its material tears."""
-    return len((skin.mpm.torn.whole or skin.data).vertices)
+def _shaped(skin: BlenderObject, piece: SkinPiece) -> bool:
+    """Whether the mesh of a skin has the faces of a frame now."""
+    if own_of(skin) != piece.own_count:
+        return False
+    before = skin.mpm.subdivided.key
+    if not subdivided_meshes.subdivide(skin, piece.subdivision):
+        return False
+    if skin.mpm.subdivided.key != before:
+        torn_meshes.forget(skin.data)
+        runtime.of(ShownSkins).filled.pop(skin.data.session_uid, None)
+    return torn_meshes.shape(skin, piece.cut, piece.whole_count)
 
 
-def _problem(name: str, skin: BlenderObject, count: int) -> Message:
+def own_of(skin: BlenderObject) -> int:
+    """The number of vertices of a mesh before it is subdivided and its material tears."""
+    return len((skin.mpm.torn.whole or skin.data).vertices) - skin.mpm.subdivided.added
+
+
+def _problem(name: str, skin: BlenderObject, piece: SkinPiece) -> Message:
     """Why a mesh cannot follow."""
-    vertices = whole_of(skin)
+    vertices = own_of(skin)
     if skin.data.is_editmode:
         return Message(f'The mesh of "{name}" is being edited', ("leave Edit Mode to see it move",))
-    if vertices == count:
+    if vertices != piece.own_count:
+        return Message(
+            f'The mesh of "{name}" has {vertices} vertices, but it was baked with {piece.own_count}',
+            ("make the skin again, or bake again if the emitter changed",),
+        )
+    if piece.cut is not None and skin.mpm.torn.whole is None:
         return Message(f'The mesh of "{name}" has torn, but no whole one was kept', ("make the skin again",))
-    return Message(
-        f'The mesh of "{name}" has {vertices} vertices, but it was baked with {count}',
-        ("make the skin again, or bake again if the emitter changed",),
-    )
+    return Message(f'The mesh of "{name}" is not as it was baked', ("make the skin again, or bake again if the emitter changed",))
 
 
 def clear(item: BlenderObject) -> None:
@@ -203,17 +219,19 @@ def _arrays(around: list[Skin], number: int, cache: Cache, wanted: Wanted) -> Ar
     """The vertices of an emitter's mesh at a fractional frame."""
     shown = _piece(around, number)
     pieces = [(skin, _piece([skin], number)) for skin in around]
-    # meshes that are cut in another way have other vertices
-    states = [
-        _state(skin, piece, cache)
-        for skin, piece in pieces
-        if piece is not None and shown is not None and torn_meshes.is_same(piece.cut, shown.cut)
-    ]
+    # meshes that are subdivided or cut in another way have other vertices
+    states = [_state(skin, piece, cache) for skin, piece in pieces if piece is not None and shown is not None and _is_alike(piece, shown)]
     shown = states[0]
     if len(states) == 1 and abs(wanted.frame - wanted.like) < SAME:
         return shown.arrays
     first, second = (states[1], states[-1]) if len(states) > 1 else (shown, shown)
     return between(first, second, cache.time.seconds_at(wanted.frame), like=shown)
+
+
+def _is_alike(first: SkinPiece, second: SkinPiece) -> bool:
+    """Whether two pieces have the same vertices."""
+    keys = [subdivided_meshes.key_of(piece.subdivision) for piece in (first, second)]
+    return keys[0] == keys[1] and torn_meshes.is_same(first.cut, second.cut)
 
 
 def _state(skin: Skin, piece: SkinPiece, cache: Cache) -> Frame:

@@ -59,9 +59,12 @@ def shape(skin: BlenderObject, cut: Cut | None, count: int) -> bool:
     return True
 
 
-def forget() -> None:
-    """Forget the cuts of all meshes, because undo has restored earlier ones."""
-    runtime.of(CutMeshes).known.clear()
+def forget(mesh: BlenderMesh | None = None) -> None:
+    """Forget the cut of a mesh that was made anew; None: those of all, because undo has restored earlier meshes."""
+    if mesh is None:
+        runtime.of(CutMeshes).known.clear()
+    else:
+        runtime.of(CutMeshes).known.pop(mesh.session_uid, None)
 
 
 def is_same(first: Cut | None, second: Cut | None) -> bool:

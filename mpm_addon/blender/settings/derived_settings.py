@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty, PointerProperty, StringProperty
+from bpy.props import FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
 from ...core.errors import MpmError
 from ...derived.settings import SkinSettings, SurfaceSettings, VolumeSettings
@@ -82,6 +82,25 @@ _TORN = property_group(
     description="How a skin looks where its material tears.",
 )
 
+_SUBDIVIDED = property_group(
+    "MPM_PG_subdivided",
+    {
+        "plain": PointerProperty(
+            type=bpy.types.Mesh, name="Plain Mesh", description="The mesh of this skin at rest, with the vertices of the emitter only"
+        ),
+        "matrix": FloatVectorProperty(
+            name="Matrix",
+            description="Rotation and scale of the emitter at rest, row by row",
+            size=9,
+            default=(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
+            options={"HIDDEN"},
+        ),
+        "key": StringProperty(name="Subdivision", description="Which additional vertices this skin has", options={"HIDDEN"}),
+        "added": IntProperty(name="Added", description="Number of these vertices", min=0, options={"HIDDEN"}),
+    },
+    description="How a coarse skin is subdivided to bend.",
+)
+
 _DERIVED = property_group(
     "MPM_PG_derived",
     {
@@ -99,11 +118,12 @@ _DERIVED = property_group(
 
 _SHOWN = {SURFACE: _SHOWN_SURFACE, VOLUME: _SHOWN_VOLUME}
 
-GROUPS = (_TORN, _DERIVED, *_MADE.values(), *_SHOWN.values())
+GROUPS = (_TORN, _SUBDIVIDED, _DERIVED, *_MADE.values(), *_SHOWN.values())
 OF_SCENE: Mapping[str, Any] = {kind: PointerProperty(type=group) for kind, group in _MADE.items()}
 OF_OBJECT: Mapping[str, Any] = {
     **{kind: PointerProperty(type=group) for kind, group in _SHOWN.items()},
     "torn": PointerProperty(type=_TORN),
+    "subdivided": PointerProperty(type=_SUBDIVIDED),
     "derived": PointerProperty(type=_DERIVED),
 }
 

@@ -72,14 +72,20 @@ def _skin_reader(cache: Cache) -> Callable[[Moment], Sequence[SurfacePiece]]:
             shape = emitters[number].shape if 0 <= number < len(emitters) else None
             if not len(piece.position):
                 continue
-            highest = -1 if piece.cut is None else int(piece.cut.source.max(initial=-1))
-            if not isinstance(shape, Mesh) or len(shape.vertices) != piece.whole_count or highest >= len(shape.triangles):
-                raise CacheError(f"frame {moment.number} has a skin of another mesh", "derive it again", subject=str(cache.folder))
-            triangles = shape.triangles.astype(np.int32)
-            found.append(SurfacePiece(piece.name, triangles if piece.cut is None else piece.cut.applied(triangles), piece.arrays))
+            if not isinstance(shape, Mesh) or len(shape.vertices) != piece.own_count:
+                raise _of_another_mesh(cache, moment)
+            try:
+                triangles = piece.triangles(shape.triangles)
+            except (IndexError, ValueError):
+                raise _of_another_mesh(cache, moment) from None
+            found.append(SurfacePiece(piece.name, triangles, piece.arrays))
         return found
 
     return pieces_at
+
+
+def _of_another_mesh(cache: Cache, moment: Moment) -> CacheError:
+    return CacheError(f"frame {moment.number} has a skin of another mesh", "derive it again", subject=str(cache.folder))
 
 
 def _files(pieces: Sequence[SurfacePiece], *, is_split: bool) -> Mapping[str, Sequence[SurfacePiece]]:

@@ -39,6 +39,8 @@ def baked(bpy: Any, folder: Path, **settings: Any) -> tuple[Any, Any]:
     emitter.material_slots[0].link = "OBJECT"
     emitter.material_slots[0].material = bpy.data.materials.new("Blue")
     scene.mpm.use_render_modifiers = False
+    # the mesh is fine enough for such cells, so nothing is added to it
+    scene.mpm.solver.grid_spacing = 0.3
     described = extract_scene(bpy.context)
     rest = moved(filling(16), 1.0, 2.0, 3.0)
     write_moves(folder, described, rest, lambda x: x, lambda x: x[:, [1, 2, 0]], lambda x: x + np.array([0.0, 0.0, 9.0]))

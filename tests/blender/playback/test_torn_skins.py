@@ -202,7 +202,7 @@ def test_making_a_skin_again_at_a_cut_frame_keeps_its_mesh_and_materials(bpy: An
     mesh, count = skin.data, len(bpy.data.meshes)
     assert bpy.ops.mpm.skin_make() == {"FINISHED"}
     assert (skin.data, len(bpy.data.meshes), len(skin.material_slots)) == (mesh, count, 3)
-    before = set(bpy.data.meshes) - {skin.data, skin.mpm.torn.whole}
+    before = set(bpy.data.meshes) - {skin.data, skin.mpm.torn.whole, skin.mpm.subdivided.plain}
     assert bpy.ops.mpm.skin_delete() == {"FINISHED"}
     assert set(bpy.data.meshes) == before
 
