@@ -1,8 +1,9 @@
-"""Surfaces that meet colliders: without a gap, and without reaching through.
+"""Surfaces and skins that meet colliders: without a gap, and without reaching through.
 
 A surface around particles alone is rounded off along edges and ends anywhere within a spacing of a wall, which shows in a glass. So
 particles that touch walls have images behind them (ghost particles, as at the boundaries of smoothed particles), and the part of the
-mesh that lies inside a collider afterward is moved to just below the collider's surface.
+mesh that lies inside a collider afterward is moved to just below the collider's surface. So are vertices of skins, unless they were there
+at rest: where material is squeezed, its outermost particles do not tell exactly where it ends.
 """
 
 from collections.abc import Mapping, Sequence
@@ -116,3 +117,43 @@ def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float) 
             inside, distance, normal = boundary.near(position, -depth)
             position[inside] -= (distance + depth)[:, None] * normal
     return SurfacePiece(piece.name, piece.triangles, {**piece.arrays, POSITION: position.astype(np.float32)})
+
+
+def allowed_depths(points: Floats, boundaries: Sequence[Boundary], spacing: float) -> Floats:
+    """How deep vertices of a skin may lie in boundaries [m], (n,): where they are at rest, or just below the surface.
+
+    Args:
+        points: the vertices at rest [m], (n, 3).
+        boundaries: the colliders and walls then.
+        spacing: the distance between particles [m].
+    """
+    found = np.full(len(points), _DEPTH * spacing)
+    for boundary in boundaries:
+        inside, distance, _normal = boundary.near(points, 0.0)
+        found[inside] = np.maximum(found[inside], -distance)
+    return found
+
+
+def kept_out(points: Floats, allowed: Floats, boundaries: Sequence[Boundary], cell: float) -> Floats:
+    """Points with those that lie too deep in boundaries moved to where they may be.
+
+    Args:
+        points: [m], (n, 3).
+        allowed: how deep each may lie [m], (n,).
+        boundaries: the colliders and walls.
+        cell: the grid spacing [m]; what is deeper by that is there for another reason, such as pinning.
+    """
+    points, waiting = points.copy(), np.arange(len(points))
+    for _surface in range(_CORNER):
+        moved = np.zeros(len(points), np.bool_)
+        for boundary in boundaries:
+            inside, distance, normal = boundary.near(points[waiting], 0.0)
+            excess = -distance - allowed[waiting[inside]]
+            is_moved = (excess > 0.0) & (excess < cell)
+            numbers = waiting[inside[is_moved]]
+            points[numbers] += excess[is_moved, None] * normal[is_moved]
+            moved[numbers] = True
+        waiting = np.flatnonzero(moved)
+        if not len(waiting):
+            break
+    return points

@@ -14,7 +14,7 @@ AUTOMATIC, ALL = "automatic", "all"
 
 # Part of the hashes; increase one when the same settings produce different data.
 _VERSION = 3
-_SKIN_VERSION = 2
+_SKIN_VERSION = 3
 _VOLUME_VERSION = 1
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from ..core.scene.description import Emitter, Scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
+from ..storage.scene_file import read_scene
 from ..storage.skin_file import POSITION, VELOCITY, Cut, Skin, SkinPiece, scenes_of_emission, write_skin
-from ..storage.take import SKIN
+from ..storage.take import SCENE, SKIN
 from .binding import Binding, Floats, Integers, bind, unbound
 from .cutting import Part, cut_mesh
 from .emitter_names import named
@@ -30,6 +31,9 @@ from .parting import CRUMB, Votes, parting_of
 from .product import Forecast, Made, Make
 from .refinement import subdivision_of
 from .settings import SkinSettings, follow_problem
+
+if TYPE_CHECKING:
+    from .boundaries import Boundaries, Boundary, Poses
 
 # Bytes of a vertex in a file, and those that an additional one has.
 _BYTES, _BYTES_OF_ENDS = 12.5, 3.0
@@ -63,6 +67,7 @@ class SkinProduct:
         self.emitters = chosen_emitters([scene.emitters[number] for number, scene in enumerate(scenes)], settings)
         self.hash = settings.hash
         self._followers = [Follower(scenes[number], number) for number in self.emitters]
+        self._boundaries: dict[int, Boundaries | None] = {}
 
     def forecast(self, moments: Sequence[Moment]) -> Forecast:
         vertices = sum(len(follower.vertices) for follower in self._followers)
@@ -83,7 +88,16 @@ class SkinProduct:
                 )
             births = self._births(moment, frame)
             bonds = self._cache.bonds_at(moment) if self._tears else Bonds()
-            yield self._written(moment, tuple(follower.piece(frame, births, bonds) for follower in self._followers))
+            boundaries = self._bounding(moment, frame.poses)
+            yield self._written(moment, tuple(follower.piece(frame, births, bonds, boundaries) for follower in self._followers))
+
+    def _bounding(self, moment: Moment, poses: "Poses") -> "list[Boundary]":
+        """What bounds the particles of a frame, in the scene of its own take. Raises MpmError."""
+        take = self._cache.take_of(moment)
+        if take.number not in self._boundaries:
+            self._boundaries[take.number] = _boundaries_of(read_scene(take.folder / SCENE))
+        boundaries = self._boundaries[take.number]
+        return [] if boundaries is None else boundaries.at(moment, poses)
 
     def _births(self, moment: Moment, frame: Frame) -> Births:
         """The births of the particles that were emitted up to a frame. Raises CacheError."""
@@ -141,14 +155,17 @@ class Follower:
     def __init__(self, scene: Scene, number: int) -> None:
         emitter = scene.emitters[number]
         assert isinstance(emitter.shape, Mesh), "chosen_emitters refuses others"
+        frame = frame_of_once(emitter, scene)
+        self._scene, self._moment = scene, Moment(scene.time.frame_start if frame is None else frame)
         self._name, self._number, self._cell = emitter.name, number, scene.solver.grid_spacing
-        own, triangles = _rest_of(emitter, emitter.shape, scene), np.asarray(emitter.shape.triangles, np.int64)
+        own, triangles = _rest_of(emitter, emitter.shape, self._moment), np.asarray(emitter.shape.triangles, np.int64)
         self._subdivision = subdivision_of(own, triangles, _LONGEST * self._cell)
         whole = self._subdivision
         self._triangles = triangles if whole is None else whole.applied(triangles, len(own)).triangles
         self.vertices = own if whole is None else whole.between(own)
         self._matter: _Matter | None = None
         self._torn: tuple[NDArray[np.bool_], _Torn] | None = None
+        self._allowed: tuple[_Torn, Floats] | None = None
         self._bound: tuple[Integers, _Torn, Binding] | None = None
 
     @property
@@ -160,13 +177,14 @@ class Follower:
         """The number of triangles at a frame."""
         return len(self._triangles if piece.cut is None else piece.cut.applied(self._triangles.astype(np.int32)))
 
-    def piece(self, frame: Frame, births: Births, bonds: Bonds) -> SkinPiece:
+    def piece(self, frame: Frame, births: Births, bonds: Bonds, boundaries: "Sequence[Boundary]") -> SkinPiece:
         """Where the vertices are at a frame.
 
         Args:
             frame: the particles.
             births: the births of all particles emitted so far.
             bonds: the bonds between them.
+            boundaries: what the mesh must not reach into.
         """
         chosen = self._chosen(frame, births)
         names = [name for name in (POSITION, VELOCITY) if name in frame.arrays]
@@ -177,7 +195,21 @@ class Follower:
         followed = bound.followed(np.concatenate([frame.arrays[name][chosen] for name in names], axis=1))
         arrays = {name: followed[:, 3 * place : 3 * place + 3] for place, name in enumerate(names)}
         arrays[POSITION][bound.turned] += bound.offsets(frame.position[chosen])
+        if boundaries:
+            arrays[POSITION] = self._kept_out(arrays[POSITION], torn, boundaries)
         return SkinPiece(self._name, arrays, torn.cut, self._subdivision)
+
+    def _kept_out(self, position: NDArray[np.float32], torn: "_Torn", boundaries: "Sequence[Boundary]") -> NDArray[np.float32]:
+        """The vertices, no deeper in boundaries than at rest."""
+        from .meeting import allowed_depths, kept_out
+
+        if self._allowed is None or self._allowed[0] is not torn:
+            before = _boundaries_of(self._scene)
+            assert self._matter is not None, "known before it is torn"
+            spacing = _spacing_of(self._matter.rest, self._cell)
+            at_rest = [] if before is None else before.at(self._moment, {})
+            self._allowed = torn, allowed_depths(torn.vertices, at_rest, spacing)
+        return kept_out(position.astype(np.float64), self._allowed[1], boundaries, self._cell).astype(np.float32)
 
     def _chosen(self, frame: Frame, births: Births) -> NDArray[np.intp]:
         """The places of its particles in a frame."""
@@ -245,21 +277,30 @@ class Follower:
         return bound
 
 
+def _boundaries_of(scene: Scene) -> "Boundaries | None":
+    """What bounds the particles of a scene; None if nothing does."""
+    if not scene.colliders and scene.domain.kind == "unbounded":
+        return None
+    # their distances need numba, which takes a second to load
+    from .boundaries import Boundaries
+
+    return Boundaries(scene)
+
+
 def _spacing_of(rest: Floats, cell: float) -> float:
     """About the distance between particles at rest, from the cells that they fill [m]."""
     filled = len(np.unique(np.floor(rest / cell).astype(np.int64), axis=0))
     return cell * (filled / len(rest)) ** (1 / 3)
 
 
-def _rest_of(emitter: Emitter, mesh: Mesh, scene: Scene) -> Floats:
+def _rest_of(emitter: Emitter, mesh: Mesh, moment: Moment) -> Floats:
     """The vertices of an emitter's mesh when it emits [m], shape (n, 3)."""
-    frame, motion = frame_of_once(emitter, scene), emitter.motion
+    motion = emitter.motion
     if motion is None:
         return np.asarray(mesh.vertices)
-    moment = float(scene.time.frame_start if frame is None else frame)
     if motion.vertices is not None:
-        return vertices_at(motion, moment, 1.0)[0]
-    pose = pose_at(motion, moment)
+        return vertices_at(motion, moment.frame, 1.0)[0]
+    pose = pose_at(motion, moment.frame)
     return mesh.vertices @ pose[:3, :3].T + pose[:3, 3]
 
 

@@ -1,5 +1,6 @@
 """Skins of meshes that are too coarse to show how their material bends: they get vertices between those that they have."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 import trimesh
 
 from mpm_addon.command_line.main import main
+from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.description import Collider
 from mpm_addon.derived.refinement import subdivision_of
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import derived_path
@@ -23,6 +26,7 @@ LONGEST = 1.5 * CELL
 STEP = CELL / 8192
 TURN = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
 BOX = cube(SIDE, cuts=1)
+UP = np.array([0.0, 0.0, 0.02])
 Mesh = tuple[np.ndarray, np.ndarray]
 
 
@@ -39,7 +43,7 @@ def bulged(x: np.ndarray) -> np.ndarray:
 
 def derived(folder: Path, mesh: Mesh, *moves: Any, **scene: Any) -> list[SkinPiece]:
     """The pieces of a skin whose particles fill a cube and are moved."""
-    write_moves(folder, scene_of(mesh, **scene), particles(20), *moves)
+    write_moves(folder, replace(scene_of(mesh), **scene), particles(20), *moves)
     assert main(["derive", str(folder), "skin"]) == 0
     return [piece(folder, number) for number in range(1, len(moves) + 1)]
 
@@ -93,16 +97,44 @@ def test_its_edges_and_faces_follow_a_bend(tmp_path: Path, move: Any) -> None:
     assert np.linalg.norm(middle - move(corners), axis=1).max() < 0.015 * SIDE
 
 
+def crushed(x: np.ndarray) -> np.ndarray:
+    """The lower half becomes a layer a tenth as thick, with a sharp edge."""
+    height = np.where(x[:, 2] < 0.0, 0.1 * x[:, 2], x[:, 2])
+    return np.column_stack([x[:, :2] * np.where(x[:, 2:] < 0.0, 1.5, 1.0), height])
+
+
+def floor(height: float) -> Collider:
+    return Collider("floor", SHAPES["box"](size=(9.0, 9.0, 9.0), center=(0.0, 0.0, height - 4.5)))
+
+
+def drop(x: np.ndarray) -> np.ndarray:
+    return x - np.array([0.0, 0.0, 2.0])
+
+
 def test_nothing_reaches_through_a_floor(tmp_path: Path) -> None:
-    """The lower half of a box becomes a layer a tenth as thick; the floor is half a spacing below the particles."""
+    """The floor is as far below the outermost particles as there is squeezed material."""
 
-    def crushed(x: np.ndarray) -> np.ndarray:
-        height = np.where(x[:, 2] < 0.0, 0.1 * x[:, 2], x[:, 2])
-        return np.column_stack([x[:, :2] * np.where(x[:, 2:] < 0.0, 1.5, 1.0), height])
+    def move(x: np.ndarray) -> np.ndarray:
+        return drop(bent(x) * [1.0, 1.0, 0.6])
 
-    (found,) = derived(tmp_path, BOX, crushed)
-    floor = crushed(particles(20))[:, 2].min() - 0.1 * 0.5 * SPACING
-    assert found.position[:, 2].min() > floor - 0.1 * CELL
+    height = float(move(particles(20))[:, 2].min() - 0.1 * 0.5 * SPACING)
+    (found,) = derived(tmp_path / "floor", BOX, move, colliders=(floor(height),))
+    assert found.position[:, 2].min() > height - 0.05 * SPACING
+    (through,) = derived(tmp_path / "none", BOX, move)
+    assert through.position[:, 2].min() < height - 0.08 * SPACING
+    is_above = through.position[:, 2] > height
+    np.testing.assert_array_equal(found.position[is_above], through.position[is_above])
+
+
+def test_what_was_in_a_collider_at_rest_stays(tmp_path: Path) -> None:
+    """A box that sinks a third of a cell into the floor, and one of which a half is in a block, by which it may be held."""
+    for name, height in (("sunk", -0.5 * SIDE + 0.3 * CELL), ("held", 0.0)):
+        found, lifted, lowered = derived(tmp_path / name, BOX, same, lambda x: x + UP, lambda x: x - UP, colliders=(floor(height),))
+        rest = at_rest(found, BOX)
+        np.testing.assert_allclose(found.position, rest, atol=STEP + 2e-6)
+        np.testing.assert_allclose(lifted.position, rest + UP, atol=STEP + 2e-6)
+        is_inside = rest[:, 2] < height
+        np.testing.assert_allclose(lowered.position[is_inside], rest[is_inside], atol=STEP + 2e-6)
 
 
 def test_faces_are_the_same_at_every_frame_and_in_every_run(tmp_path: Path) -> None:
