@@ -8,12 +8,14 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from environments import ROOT
 
-if TYPE_CHECKING:
-    from validation_rows import Row
+sys.path.insert(0, str(ROOT))
+
+import validation_figures as figures
+import validation_rows as rows
 
 PAGE = ROOT / "docs" / "validation.md"
 FIGURES = ROOT / "docs" / "validation"
@@ -25,46 +27,43 @@ class Part(NamedTuple):
 
     Attributes:
         title: its heading.
-        rows: measures the lines of its table.
-        figures: the names of its figures.
+        lines: measures the lines of its table.
+        drawings: draw its figures.
     """
 
     title: str
-    rows: "Callable[[], Iterator[Row]]"
-    figures: tuple[str, ...] = ()
+    lines: Callable[[], Iterator[rows.Row]]
+    drawings: tuple[figures.Drawing, ...] = ()
 
 
-def parts() -> dict[str, Part]:
-    """The parts by name, in the order of the page."""
-    import validation_rows as rows
-
-    return {
-        "volume": Part("Water: volume", rows.kept_volume, ("volume",)),
-        "breaking": Part("Snow: pieces of a snowball", rows.breaking_snow),
-        "holding": Part("Colliders: what should hold, holds", rows.held),
-        "floating": Part("Rigid bodies: floating", rows.afloat, ("floating",)),
-        "afloat": Part("Floating for long, and jelly in water", rows.long_afloat),
-        "bodies": Part("Bodies: jelly on jelly", rows.touching, ("bodies",)),
-        "slopes": Part("Slopes: solids slide, stand and touch", rows.standing),
-        "rubber": Part("Rubber: stretched far", rows.rubber_band, ("rubber",)),
-        "rebound": Part("Rebounds", rows.rebounds),
-        "slosh": Part("Water: sloshing", rows.sloshing),
-        "dam": Part("Water: a dam breaks", rows.breaking_dam, ("dam_break",)),
-        "column": Part("Water: at rest", rows.resting_water, ("water_column",)),
-        "sand": Part("Sand: collapsing columns and heaps", rows.collapsing_sand, ("run_out", "heaps")),
-        "elasticity": Part("Elasticity: bars and beams", rows.elasticity, ("bar", "beam")),
-        "motion": Part("Conservation: free fall, spin, drift", rows.motion, ("spinning_disk",)),
-        "friction": Part("Friction: a block on a slope", rows.sliding, ("slope",)),
-        "impact": Part("Impact: elastic bodies", rows.elastic_impact, ("impact",)),
-    }
+# In the order of the page.
+PARTS = {
+    "volume": Part("Water: volume", rows.kept_volume, (figures.draw_volume,)),
+    "breaking": Part("Snow: pieces of a snowball", rows.breaking_snow),
+    "holding": Part("Colliders: what should hold, holds", rows.held),
+    "floating": Part("Rigid bodies: floating", rows.afloat, (figures.draw_floating,)),
+    "afloat": Part("Floating for long, and jelly in water", rows.long_afloat),
+    "bodies": Part("Bodies: jelly on jelly", rows.touching, (figures.draw_bodies,)),
+    "slopes": Part("Slopes: solids slide, stand and touch", rows.standing),
+    "rubber": Part("Rubber: stretched far", rows.rubber_band, (figures.draw_rubber,)),
+    "rebound": Part("Rebounds", rows.rebounds),
+    "slosh": Part("Water: sloshing", rows.sloshing),
+    "dam": Part("Water: a dam breaks", rows.breaking_dam, (figures.draw_dam_break,)),
+    "column": Part("Water: at rest", rows.resting_water, (figures.draw_water_column,)),
+    "sand": Part("Sand: collapsing columns and heaps", rows.collapsing_sand, (figures.draw_run_out, figures.draw_heaps)),
+    "elasticity": Part("Elasticity: bars and beams", rows.elasticity, (figures.draw_bar, figures.draw_beam)),
+    "motion": Part("Conservation: free fall, spin, drift", rows.motion, (figures.draw_spinning_disk,)),
+    "friction": Part("Friction: a block on a slope", rows.sliding, (figures.draw_slope,)),
+    "impact": Part("Impact: elastic bodies", rows.elastic_impact, (figures.draw_impact,)),
+}
 
 
 def page(before: str, part: Part, table: str) -> str:
     """Returns the page with another table in the section of a part; a section that is missing is added at the end."""
     heading = f"## {part.title}\n"
     if heading not in before:
-        figures = "".join(f"\n![{part.title}]({FIGURES.name}/{name}.svg)\n" for name in part.figures)
-        return f"{before}\n{heading}\n{HEAD}{table}{figures}"
+        pictures = "".join(f"\n![{part.title}]({FIGURES.name}/{figures.name_of(each)}.svg)\n" for each in part.drawings)
+        return f"{before}\n{heading}\n{HEAD}{table}{pictures}"
     start = before.index(HEAD, before.index(heading)) + len(HEAD)
     end = start
     while before.startswith("|", end):
@@ -74,30 +73,24 @@ def page(before: str, part: Part, table: str) -> str:
 
 def measure(name: str, part: Part) -> None:
     """Measure a part, and write its table and figures."""
-    from validation_figures import draw
-
     start = time.monotonic()
     table = ""
-    for row in part.rows():
+    for row in part.lines():
         print(f"validate: {row.text()}", end="", flush=True)
         table += row.text()
-    draw(FIGURES, part.figures)
+    figures.draw(FIGURES, part.drawings)
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), part, table), encoding="utf-8")
     print(f"validate: {name} in {time.monotonic() - start:.0f} s", flush=True)
 
 
 def main() -> None:
-    # the cases are found from the source tree, wherever this is started
-    sys.path.insert(0, str(ROOT))
-    every = parts()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"measure these parts only: {', '.join(every)}")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"measure these parts only: {', '.join(PARTS)}")
     chosen: list[str] = parser.parse_args().parts
-    unknown = sorted(set(chosen) - set(every))
-    if unknown:
-        parser.error(f"no such part: {', '.join(unknown)}; choose from {', '.join(every)}")
-    for name in chosen or every:
-        measure(name, every[name])
+    if unknown := sorted(set(chosen) - set(PARTS)):
+        parser.error(f"no such part: {', '.join(unknown)}; choose from {', '.join(PARTS)}")
+    for name in chosen or PARTS:
+        measure(name, PARTS[name])
 
 
 if __name__ == "__main__":

@@ -14,13 +14,20 @@ from tests.everyday.cases.setting import OFFSETS, TESTED_OFFSET
 from tests.verification.cases import bar, beam, column_collapse, dam_break, impact, rigid_motion, sliding_block, water_column
 from tests.verification.cases.setting import GRAVITY
 
-
-def draw(folder: Path, names: Sequence[str]) -> None:
-    """Write figures by name, as SVG."""
-    write({name: lambda name=name: drawn(FIGURES[name]) for name in names}, folder, {"lines.linewidth": 1.6})
+# Draws the left and the right side of a figure; the figure has the function's name, without "draw_".
+Drawing = Callable[[Axes, Axes], None]
 
 
-def drawn(draw_sides: Callable[[Axes, Axes], None]) -> Figure:
+def name_of(draw_sides: Drawing) -> str:
+    return draw_sides.__name__.removeprefix("draw_")
+
+
+def draw(folder: Path, drawings: Sequence[Drawing]) -> None:
+    """Write figures, as SVG."""
+    write({name_of(each): lambda each=each: drawn(each) for each in drawings}, folder, {"lines.linewidth": 1.6})
+
+
+def drawn(draw_sides: Drawing) -> Figure:
     figure, (left, right) = pyplot.subplots(1, 2)
     draw_sides(left, right)
     return figure
@@ -239,20 +246,3 @@ def draw_rubber(left: Axes, right: Axes) -> None:
     right.axhspan(0.97, 1.03, color="#f3f3f3", zorder=0)
     label(left, "A band between grips that move apart", "the grips' stretch", "stretch of its middle")
     label(right, "Its force; gray: allowed", "the grips' stretch", "force / force of the law")
-
-
-FIGURES = {
-    "volume": draw_volume,
-    "bodies": draw_bodies,
-    "floating": draw_floating,
-    "rubber": draw_rubber,
-    "dam_break": draw_dam_break,
-    "water_column": draw_water_column,
-    "run_out": draw_run_out,
-    "heaps": draw_heaps,
-    "bar": draw_bar,
-    "beam": draw_beam,
-    "spinning_disk": draw_spinning_disk,
-    "slope": draw_slope,
-    "impact": draw_impact,
-}

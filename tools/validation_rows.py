@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +27,8 @@ class Row:
     """A line of a table.
 
     Attributes:
-        what, source, expected, allowed: its first columns.
+        what, source, expected, allowed: its first columns; see `limits_of`.
         measured: one value, or one for each of the everyday `OFFSETS`.
-        limits: the least and the greatest allowed.
         form: how a value is written, with one place for it.
     """
 
@@ -37,77 +37,80 @@ class Row:
     expected: str
     allowed: str
     measured: tuple[float, ...]
-    limits: tuple[float, float]
     form: str
 
     def text(self) -> str:
-        """The line; values beyond the limits are bold."""
-        low, high = self.limits
+        """The line; values that it does not allow are bold."""
+        low, high = limits_of(self.expected, self.allowed)
         values = (self.form.format(value) if low <= value <= high else f"**{self.form.format(value)}**" for value in self.measured)
         return f"| {self.what} | {self.source} | {self.expected} | {self.allowed} | {', '.join(values)} |\n"
 
 
-def near(expected: float, tolerance: float) -> tuple[float, float]:
-    """Limits of a value."""
-    return expected - tolerance, expected + tolerance
+def limits_of(expected: str, allowed: str) -> tuple[float, float]:
+    """The least and the greatest value that a line allows: "0.9 to 1.1", "≥ 0.9", or beside what is expected "0.25" or "5%".
+
+    Where 0 is expected, values are shares of a whole, which is what a percentage is of.
+    """
+    low, _, high = allowed.partition(" to ")
+    if high:
+        return float(low), float(high)
+    if allowed.startswith("≥"):
+        return float(allowed[1:]), math.inf
+    middle = float(expected)
+    margin = float(allowed[:-1]) / 100.0 * (abs(middle) or 1.0) if allowed.endswith("%") else float(allowed)
+    return middle - margin, middle + margin
 
 
-def at_offsets(measure: Callable[[float], float]) -> tuple[float, ...]:
-    return tuple(measure(offset) for offset in OFFSETS)
+def at_offsets(measure: Callable[..., Any], *arguments: Any, **settings: Any) -> tuple[Any, ...]:
+    """What a case measures at each of the everyday `OFFSETS`."""
+    return tuple(measure(*arguments, offset=offset, **settings) for offset in OFFSETS)
 
 
 def motion() -> Iterator[Row]:
     for dimension in (2, 3):
         fall = rigid_motion.free_fall(dimension, "float64").position_error
         what = f"Free fall of a block, {dimension}D, float64: largest error after 300 substeps [m]"
-        yield Row(what, "symplectic Euler", "0", "1e-12", (fall,), (0.0, 1e-12), "{:.1e}")
+        yield Row(what, "symplectic Euler", "0", "1e-12", (fall,), "{:.1e}")
     for dimension, body, cells in ((2, "disk", 64), (3, "ball", 32)):
         spin = rigid_motion.spinning_body(dimension, "apic", cells=cells)
         drift = float(np.abs(spin.angular_momentum - 1.0).max())
-        yield Row(f"Spinning {body}, 2 turns: angular momentum lost", "conservation", "0", "1e-10", (drift,), (0.0, 1e-10), "{:.0e}")
+        yield Row(f"Spinning {body}, 2 turns: angular momentum lost", "conservation", "0", "1e-10", (drift,), "{:.0e}")
         kept = float(spin.kinetic_energy[-1])
-        yield Row(f"Spinning {body}, 2 turns: kinetic energy kept", "conservation", "1", "≥ 0.98", (kept,), (0.98, 1.0), "{:.4f}")
+        yield Row(f"Spinning {body}, 2 turns: kinetic energy kept", "conservation", "1", "0.98 to 1", (kept,), "{:.4f}")
     for dimension, body, spacing in ((2, "square", 0.05), (3, "cube", 0.125)):
         loss = 1.0 - float(rigid_motion.drifting_square(dimension, spacing=spacing).kinetic_energy[-1])
-        what = f"Drifting, turning {body}, 20 s: kinetic energy lost"
-        yield Row(what, "conservation", "0", "0 to 1e-3", (loss,), (0.0, 1e-3), "{:.1e}")
+        yield Row(f"Drifting, turning {body}, 20 s: kinetic energy lost", "conservation", "0", "0 to 1e-3", (loss,), "{:.1e}")
 
 
 def elasticity() -> Iterator[Row]:
-    for cells, allowed in ((25, 0.02), (50, 0.01)):
+    for cells, allowed in ((25, "2%"), (50, "1%")):
         period = bar.bar_vibration(2, cells).period
-        limits = near(bar.PERIOD, allowed * bar.PERIOD)
-        yield Row(f"Period of a bar, {cells} cells [s]", "closed form", "5", f"{allowed:.0%}", (period,), limits, "{:.3f}")
+        yield Row(f"Period of a bar, {cells} cells [s]", "closed form", f"{bar.PERIOD:g}", allowed, (period,), "{:.3f}")
     kept = bar.bar_vibration(2, 25).kept
-    yield Row("Bar, 25 cells: amplitude after 5 periods", "closed form", "1", "≥ 0.94", (kept,), (0.94, 1.0), "{:.3f}")
-    for cells, allowed in ((2, 0.05), (4, 0.02)):
+    yield Row("Bar, 25 cells: amplitude after 5 periods", "closed form", "1", "0.94 to 1", (kept,), "{:.3f}")
+    for cells, allowed in ((2, "5%"), (4, "2%")):
         swing = beam.beam_vibration(2, cells=cells)
-        what, expected = f"First frequency of a clamped beam, {cells} cells thick [Hz]", swing.expected
-        limits = near(expected, allowed * expected)
-        yield Row(what, "Euler and Bernoulli", f"{expected:.3f}", f"{allowed:.0%}", (swing.frequency,), limits, "{:.3f}")
+        what = f"First frequency of a clamped beam, {cells} cells thick [Hz]"
+        yield Row(what, "Euler and Bernoulli", f"{swing.expected:.3f}", allowed, (swing.frequency,), "{:.3f}")
     for load in (1.0, 4.0):
         sag = beam.sagging_beam(2, load, cells=8)
-        what, expected = f"Sag of a beam under its weight, load {load:g}, 8 cells thick, over its length", sag.expected[1]
-        yield Row(what, "elastica", f"{expected:.3f}", "8%", (sag.tip[1],), near(expected, 0.08 * expected), "{:.3f}")
+        what = f"Sag of a beam under its weight, load {load:g}, 8 cells thick, over its length"
+        yield Row(what, "elastica", f"{sag.expected[1]:.3f}", "8%", (sag.tip[1],), "{:.3f}")
 
 
 def rubber_band() -> Iterator[Row]:
     for stretch in (2.0, 4.0):
-        bands = [rubber.pulled("rest", stretch, offset=offset) for offset in OFFSETS]
-        what, limits = f"Band between grips that move apart to {stretch:g} times its length", near(stretch, 0.03 * stretch)
-        yield Row(f"{what}: stretch of its middle", "its grips", f"{stretch:g}", "3%", tuple(b.stretch for b in bands), limits, "{:.2f}")
-        yield Row(f"{what}: force", "the law", "1", "3%", tuple(b.force for b in bands), near(1.0, 0.03), "{:.3f}")
-        gaps = tuple(b.gap for b in bands)
-        yield Row(f"{what}: longest gap between layers over the mean", "whole", "1", "1.1", gaps, (0.0, 1.1), "{:.2f}")
-    strips = at_offsets(lambda offset: rubber.hanging("rest", offset=offset).length)
-    top = rubber.hanging("rest").top_stretch
+        bands = at_offsets(rubber.pulled, "rest", stretch)
+        what = f"Band between grips that move apart to {stretch:g} times its length"
+        yield Row(f"{what}: stretch of its middle", "its grips", f"{stretch:g}", "3%", tuple(b.stretch for b in bands), "{:.2f}")
+        yield Row(f"{what}: force", "the law", "1", "3%", tuple(b.force for b in bands), "{:.3f}")
+        yield Row(f"{what}: longest gap between layers over the mean", "whole", "1", "0 to 1.1", tuple(b.gap for b in bands), "{:.2f}")
+    strips, top = at_offsets(rubber.hanging, "rest"), rubber.hanging("rest").top_stretch
     what = f"Strip that hangs by its weight, its top stretched to {top:.2f}: length"
-    yield Row(what, "closed form", "1", "3%", strips, near(1.0, 0.03), "{:.3f}")
-    rods = [rubber.flying("rest", offset=offset) for offset in OFFSETS]
-    what = "Rod that flies apart and comes back"
-    yield Row(f"{what}: length in the end", "at rest", "1", "5%", tuple(rod.end for rod in rods), near(1.0, 0.05), "{:.3f}")
-    stretches = tuple(rod.stretch for rod in rods)
-    yield Row(f"{what}: greatest length", "energy", "2.86 if even", "> 2.3", stretches, (2.3, math.inf), "{:.2f}")
+    yield Row(what, "closed form", "1", "3%", tuple(strip.length for strip in strips), "{:.3f}")
+    rods, what = at_offsets(rubber.flying, "rest"), "Rod that flies apart and comes back"
+    yield Row(f"{what}: length in the end", "at rest", "1", "5%", tuple(rod.end for rod in rods), "{:.3f}")
+    yield Row(f"{what}: greatest length", "energy", "2.86 if even", "≥ 2.3", tuple(rod.stretch for rod in rods), "{:.2f}")
 
 
 def resting_water() -> Iterator[Row]:
@@ -115,18 +118,15 @@ def resting_water() -> Iterator[Row]:
     for dimension, cells in ((2, 40), (3, 20)):
         column, what = water_column.water_column(dimension, cells=cells), f"Water at rest, {dimension}D"
         slope, base = column.gradient / -weight, column.base_pressure / (weight * water_column.HEIGHT)
-        yield Row(f"{what}: pressure gradient", "ρ g", "1", "5%", (slope,), near(1.0, 0.05), "{:.3f}")
-        yield Row(f"{what}: pressure at the floor", "ρ g H", "1", "5%", (base,), near(1.0, 0.05), "{:.3f}")
-        center = column.center / water_column.CENTER
-        yield Row(f"{what}: center of mass", "compressed column", "1", "0.3%", (center,), near(1.0, 0.003), "{:.4f}")
-    tanks = [pressure.rest("domain", offset=offset, seconds=2.0) for offset in OFFSETS]
-    what, limits = "Water at rest in a tank, 12 cells deep", near(1.0, 0.05)
-    yield Row(f"{what}: force on the floor", "its weight", "1", "5%", tuple(tank.floor for tank in tanks), limits, "{:.3f}")
+        yield Row(f"{what}: pressure gradient", "ρ g", "1", "5%", (slope,), "{:.3f}")
+        yield Row(f"{what}: pressure at the floor", "ρ g H", "1", "5%", (base,), "{:.3f}")
+        yield Row(f"{what}: center of mass", "compressed column", "1", "0.3%", (column.center / water_column.CENTER,), "{:.4f}")
+    tanks, what = at_offsets(pressure.rest, "domain", seconds=2.0), "Water at rest in a tank, 12 cells deep"
+    yield Row(f"{what}: force on the floor", "its weight", "1", "5%", tuple(tank.floor for tank in tanks), "{:.3f}")
     walls = tuple(max(tank.walls, key=lambda wall: abs(wall - 1.0)) for tank in tanks)
-    yield Row(f"{what}: force on the wall with the largest error", "ρ g H² B / 2", "1", "5%", walls, limits, "{:.3f}")
+    yield Row(f"{what}: force on the wall with the largest error", "ρ g H² B / 2", "1", "5%", walls, "{:.3f}")
     errors = tuple(float(np.abs(tank.pressure).max()) for tank in tanks)
-    what += ": largest error of the pressure, by layers of two cells"
-    yield Row(what, "ρ g (H − z)", "0", "5%", errors, (0.0, 0.05), "{:.1%}")
+    yield Row(f"{what}: largest error of the pressure, by layers of two cells", "ρ g (H − z)", "0", "5%", errors, "{:.1%}")
 
 
 def breaking_dam() -> Iterator[Row]:
@@ -136,105 +136,97 @@ def breaking_dam() -> Iterator[Row]:
         run, what = dam_break.dam_break(dimension), f"Dam break, {dimension}D"
         deviation = np.abs(run.at(measured_time) / front - 1.0)
         slope = float(np.polyfit(measured_time[late], run.at(measured_time[late]), 1)[0])
-        yield Row(f"{what}: mean deviation of the front", source, "0", "6%", (float(deviation.mean()),), (0.0, 0.06), "{:.1%}")
-        yield Row(f"{what}: largest deviation", source, "0", "12%", (float(deviation.max()),), (0.0, 0.12), "{:.1%}")
-        yield Row(f"{what}: speed of the front dZ/dT", source, "1.309", "6%", (slope,), near(1.309, 0.06 * 1.309), "{:.3f}")
+        yield Row(f"{what}: mean deviation of the front", source, "0", "6%", (float(deviation.mean()),), "{:.1%}")
+        yield Row(f"{what}: largest deviation", source, "0", "12%", (float(deviation.max()),), "{:.1%}")
+        yield Row(f"{what}: speed of the front dZ/dT", source, "1.309", "6%", (slope,), "{:.3f}")
 
 
 def sloshing() -> Iterator[Row]:
-    for cells, allowed in ((10, 0.15), (20, 0.08)):
-        found = [slosh.slosh(cells, offset=offset) for offset in OFFSETS]
-        what, limits = f"Water {cells} cells deep that sloshes", near(slosh.PERIOD, 0.04 * slosh.PERIOD)
+    for cells, allowed in ((10, "15%"), (20, "8%")):
+        found, what = at_offsets(slosh.slosh, cells), f"Water {cells} cells deep that sloshes"
         periods, source = tuple(each.period for each in found), "linear waves (Lamb 1932)"
-        yield Row(f"{what}: period [s]", source, f"{slosh.PERIOD:.2f}", "4%", periods, limits, "{:.2f}")
+        yield Row(f"{what}: period [s]", source, f"{slosh.PERIOD:.2f}", "4%", periods, "{:.2f}")
         damping = tuple(each.damping for each in found)
-        yield Row(f"{what}: height lost in a period", "conservation", "0", f"{allowed:.0%}", damping, (0.0, allowed), "{:.1%}")
+        yield Row(f"{what}: height lost in a period", "conservation", "0", allowed, damping, "{:.1%}")
 
 
 def kept_volume() -> Iterator[Row]:
     source = "volume / area"
-    pools = [volume.poured(offset=offset, times=(4.0, 16.0)) for offset in OFFSETS]
-    for number, (seconds, allowed) in enumerate(((4.0, 0.05), (16.0, 0.02))):
+    pools = at_offsets(volume.poured, times=(4.0, 16.0))
+    for number, (seconds, allowed) in enumerate(((4, "5%"), (16, "2%"))):
         heights = tuple(each[number].mean_height for each in pools)
-        what = f"Water poured into a glass, {seconds:g} s: mean height"
-        yield Row(what, source, "1", f"{allowed:.0%}", heights, near(1.0, allowed), "{:.3f}")
+        yield Row(f"Water poured into a glass, {seconds} s: mean height", source, "1", allowed, heights, "{:.3f}")
     for law in ("water", "sand"):
         for is_upright, way in ((False, "sideways"), (True, "up and down")):
-            heights = at_offsets(lambda offset: volume.shaken(law, offset=offset, is_upright=is_upright).mean_height)  # noqa: B023 - used here
-            yield Row(f"Box of {law} shaken {way}: mean height", source, "1", "3%", heights, near(1.0, 0.03), "{:.3f}")
-    surfaces = at_offsets(lambda offset: volume.fallen_dam(offset=offset).surface)
-    yield Row("Fallen dam, 8 s: mean surface", source, "1", "4%", surfaces, near(1.0, 0.04), "{:.3f}")
+            heights = tuple(pool.mean_height for pool in at_offsets(volume.shaken, law, is_upright=is_upright))
+            yield Row(f"Box of {law} shaken {way}: mean height", source, "1", "3%", heights, "{:.3f}")
+    surfaces = tuple(pool.surface for pool in at_offsets(volume.fallen_dam))
+    yield Row("Fallen dam, 8 s: mean surface", source, "1", "4%", surfaces, "{:.3f}")
     fallen = (0.4, 0.8, 1.2, 1.5)
     for height, radius, ideal in zip(fallen, volume.stream_radii(fallen), volume.ideal_radii(fallen), strict=True):
-        what, limits = f"Stream of water, {height:g} m below its nozzle: radius", near(float(ideal), 0.1 * float(ideal))
-        yield Row(what, "√(v₀ / v)", f"{ideal:.2f}", "10%", (float(radius),), limits, "{:.2f}")
+        what = f"Stream of water, {height:g} m below its nozzle: radius"
+        yield Row(what, "√(v₀ / v)", f"{ideal:.2f}", "10%", (float(radius),), "{:.2f}")
 
 
 def breaking_snow() -> Iterator[Row]:
     masses = {particles: breaking.largest(particles=particles, seeds=seeds) for particles, seeds in ((30_000, 5), (100_000, 3))}
-    expected = masses[30_000]
     for particles, mass in masses.items():
         what = f"Snowball of {particles:,} particles breaks on a wall: its three largest pieces"
-        yield Row(what, "30,000 particles", f"{expected:.2f}", "25%", (mass,), near(expected, 0.25 * expected), "{:.2f}")
+        yield Row(what, "30,000 particles", f"{masses[30_000]:.2f}", "25%", (mass,), "{:.2f}")
 
 
 def held() -> Iterator[Row]:
     what = "Water in a cup of five boxes, walls of 2 cells"
-    yield Row(what, "all stays", "0", "0", at_offsets(lambda offset: holding.leak(offset=offset)), (0.0, 0.0), "{:.2%}")
-    shares = at_offsets(lambda offset: holding.leak(offset=offset, on_plane=True))
-    yield Row("The same, walls on a plane", "all stays", "0", "0", shares, (0.0, 0.0), "{:.2%}")
-    shares = at_offsets(lambda offset: holding.leak_through("cup", offset=offset, wall=1.0))
-    yield Row("Water in a cup of one mesh, walls of 1 cell", "all stays", "0", "1%", shares, (0.0, 0.01), "{:.2%}")
+    yield Row(what, "all stays", "0", "0", at_offsets(holding.leak), "{:.2%}")
+    yield Row("The same, walls on a plane", "all stays", "0", "0", at_offsets(holding.leak, on_plane=True), "{:.2%}")
+    shares = at_offsets(holding.leak_through, "cup", wall=1.0)
+    yield Row("Water in a cup of one mesh, walls of 1 cell", "all stays", "0", "1%", shares, "{:.2%}")
     for law in ("water", "sand"):
-        shares = at_offsets(lambda offset: holding.leak_through("sheet", offset=offset, law=law))  # noqa: B023 - used here
-        yield Row(f"A sheet under {law}", "all stays", "0", "0", shares, (0.0, 0.0), "{:.2%}")
-    shares = at_offsets(lambda offset: overflow.overflow("glass", offset=offset, wall=1.0).hanging)
+        yield Row(f"A sheet under {law}", "all stays", "0", "0", at_offsets(holding.leak_through, "sheet", law=law), "{:.2%}")
+    over = at_offsets(overflow.overflow, "glass", wall=1.0)
     what = "Water that ran over the rim of a glass, walls of 1 cell: what hangs outside"
-    yield Row(what, "it falls", "0", "0.5%", shares, (0.0, 0.005), "{:.2%}")
-    leaked = at_offsets(lambda offset: float(overflow.overflow("glass", offset=offset, wall=1.0).leaked))
-    yield Row("The same: what gets through the walls, of 5,700 particles", "all stays", "0", "0", leaked, (0.0, 0.0), "{:.0f}")
+    yield Row(what, "it falls", "0", "0.5%", tuple(each.hanging for each in over), "{:.2%}")
+    leaked = tuple(float(each.leaked) for each in over)
+    yield Row("The same: what gets through the walls, of 5,700 particles", "all stays", "0", "0", leaked, "{:.0f}")
 
 
 def touching() -> Iterator[Row]:
-    gaps = at_offsets(lambda offset: bodies.stacked(offset=offset))
-    yield Row("Stacked jelly: gap [cells]", "they touch", "0", "0.25", gaps, near(0.0, 0.25), "{:.2f}")
-    kept = at_offsets(lambda offset: bodies.passing(offset=offset))
-    yield Row("Jelly passes jelly at a gap of a cell: speed kept", "closed form", "1", "≥ 0.97", kept, (0.97, 1.01), "{:.3f}")
+    yield Row("Stacked jelly: gap [cells]", "they touch", "0", "0.25", at_offsets(bodies.stacked), "{:.2f}")
+    kept = at_offsets(bodies.passing)
+    yield Row("Jelly passes jelly at a gap of a cell: speed kept", "closed form", "1", "0.97 to 1.01", kept, "{:.3f}")
     for friction in (0.0, 0.3):
-        ways = at_offsets(lambda offset: bodies.sliding(friction, offset=offset))  # noqa: B023 - used here
-        what, expected = f"Jelly on a jelly slope of 45°, friction {friction:g}: acceleration over g sin 45°", 1.0 - friction
-        yield Row(what, "Coulomb", f"{expected:g}", "5%", ways, near(expected, 0.05 * expected), "{:.3f}")
+        what = f"Jelly on a jelly slope of 45°, friction {friction:g}: acceleration over g sin 45°"
+        yield Row(what, "Coulomb", f"{1.0 - friction:g}", "5%", at_offsets(bodies.sliding, friction), "{:.3f}")
     for angle in (20.0, 30.0):
         expected = 1.0 - 0.2 / math.tan(math.radians(angle))
         way = bodies.sliding(0.2, offset=0.25, angle=angle)
         what = f"The same on {angle:g}°, friction 0.2, at 0.25 cells"
-        yield Row(what, "Coulomb", f"{expected:.3f}", "5%", (way,), near(expected, 0.05 * expected), "{:.3f}")
+        yield Row(what, "Coulomb", f"{expected:.3f}", "5%", (way,), "{:.3f}")
     kept = tuple(bodies.collision(**given) for given in COLLISIONS.values())
     what = f"Two jellies collide ({', '.join(COLLISIONS)}): energy kept"
-    yield Row(what, "the first", f"{kept[0]:.2f}", "0.05", kept, near(kept[0], 0.05), "{:.2f}")
+    yield Row(what, "the first", f"{kept[0]:.2f}", "0.05", kept, "{:.2f}")
 
 
 def standing() -> Iterator[Row]:
     for angle, friction in ((20.0, 0.2), (35.0, 0.5), (50.0, 0.5)):
-        expected = slopes.coulomb(angle, friction)
-        found = at_offsets(lambda offset: slopes.slide(angle, friction, offset=offset).acceleration)  # noqa: B023 - used here
+        found = tuple(slide.acceleration for slide in at_offsets(slopes.slide, angle, friction))
         what = f"Flat jelly on {angle:g}°, friction {friction:g}: acceleration [m/s²]"
-        yield Row(what, "Coulomb", f"{expected:.2f}", "2%", found, near(expected, 0.02 * expected), "{:.2f}")
+        yield Row(what, "Coulomb", f"{slopes.coulomb(angle, friction):.2f}", "2%", found, "{:.2f}")
     for angle, friction in ((20.0, 0.5), (35.0, 1.0)):
-        creep = at_offsets(lambda offset: 1e3 * slopes.slide(angle, friction, offset=offset, seconds=2.0).creep)  # noqa: B023 - used here
-        yield Row(f"The same on {angle:g}°, friction {friction:g}: creep [mm/s]", "it stands", "0", "1", creep, near(0.0, 1.0), "{:.1f}")
-    creep = at_offsets(lambda offset: 1e3 * slopes.jelly_slope(20.0, 0.5, offset=offset).creep)
-    yield Row("On a pinned jelly slope of 20°, friction 0.5: creep [mm/s]", "it stands", "0", "1", creep, near(0.0, 1.0), "{:.1f}")
+        creep = tuple(1e3 * slide.creep for slide in at_offsets(slopes.slide, angle, friction, seconds=2.0))
+        yield Row(f"The same on {angle:g}°, friction {friction:g}: creep [mm/s]", "it stands", "0", "1", creep, "{:.1f}")
+    creep = tuple(1e3 * slide.creep for slide in at_offsets(slopes.jelly_slope, 20.0, 0.5))
+    yield Row("On a pinned jelly slope of 20°, friction 0.5: creep [mm/s]", "it stands", "0", "1", creep, "{:.1f}")
     size = (slopes.CUBE[0] * slopes.SPACING, slopes.CUBE[2] * slopes.SPACING)
     speed = finite_elements.slid(35.0, 0.5, size=size, law=slopes.JELLY, seconds=0.8)
-    found = at_offsets(lambda offset: slopes.slide(35.0, 0.5, size=slopes.CUBE, offset=offset, seconds=0.8).speed[-1])
+    found = tuple(slide.speed[-1] for slide in at_offsets(slopes.slide, 35.0, 0.5, size=slopes.CUBE, seconds=0.8))
     what = "Cube of jelly that tips over on 35°, friction 0.5, .8 s: speed [m/s]"
-    yield Row(what, "finite elements", f"{speed:.2f}", "10%", found, near(speed, 0.1 * speed), "{:.2f}")
+    yield Row(what, "finite elements", f"{speed:.2f}", "10%", found, "{:.2f}")
     for law in ("jelly", "snow"):
-        gaps = at_offsets(lambda offset: slopes.landed(law, offset=offset))  # noqa: B023 - used here
-        yield Row(f"Block of {law} that has fallen on a floor: gap [cells]", "it touches", "0", "0.25", gaps, near(0.0, 0.25), "{:.2f}")
-    gaps = at_offsets(lambda offset: slopes.landed(offset=offset, lift=True))
-    yield Row("Jelly on a box that has thrown it up: gap [cells]", "it touches", "0", "0.25", gaps, near(0.0, 0.25), "{:.2f}")
+        what = f"Block of {law} that has fallen on a floor: gap [cells]"
+        yield Row(what, "it touches", "0", "0.25", at_offsets(slopes.landed, law), "{:.2f}")
+    gaps = at_offsets(slopes.landed, lift=True)
+    yield Row("Jelly on a box that has thrown it up: gap [cells]", "it touches", "0", "0.25", gaps, "{:.2f}")
 
 
 # what is changed from one collision to the next
@@ -249,43 +241,38 @@ COLLISIONS: dict[str, dict[str, float]] = {
 
 
 def afloat() -> Iterator[Row]:
-    crates = [floating.floating(offset=offset) for offset in OFFSETS]
-    what = "Rigid crate of half the density of water, 3 s"
-    drafts, inside = tuple(crate.draft for crate in crates), tuple(crate.inside for crate in crates)
-    yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", drafts, near(0.5, 0.05), "{:.2f}")
-    yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", inside, (0.0, 0.01), "{:.1%}")
+    crates, what = at_offsets(floating.floating), "Rigid crate of half the density of water, 3 s"
+    yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", tuple(crate.draft for crate in crates), "{:.2f}")
+    yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", tuple(crate.inside for crate in crates), "{:.1%}")
     for dimension in (3, 2):
-        shares = at_offsets(lambda offset: floating.buoyancy(offset=offset, dimension=dimension))  # noqa: B023 - used here
-        yield Row(f"Submerged crate that is held, {dimension}D: buoyancy", "ρ g V", "1", "5%", shares, near(1.0, 0.05), "{:.2f}")
+        shares = at_offsets(floating.buoyancy, dimension=dimension)
+        yield Row(f"Submerged crate that is held, {dimension}D: buoyancy", "ρ g V", "1", "5%", shares, "{:.2f}")
 
 
 def long_afloat() -> Iterator[Row]:
     for dimension in (3, 2):
         at = f", {dimension}D"
-        crates = [floating.floating(offset=offset, seconds=10.0, dimension=dimension) for offset in OFFSETS]
+        crates = at_offsets(floating.floating, seconds=10.0, dimension=dimension)
         what, drafts = f"Rigid crate of half the density of water, 10 s{at}", tuple(crate.draft for crate in crates)
-        yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", drafts, near(0.5, 0.05), "{:.2f}")
-        inside = tuple(crate.inside for crate in crates)
-        yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", inside, (0.0, 0.01), "{:.1%}")
-        ice = [floating.floating(900.0, offset=offset, seconds=5.0, dimension=dimension).draft for offset in OFFSETS]
-        yield Row(f"Rigid crate of 900 kg/m³, 5 s{at}: draft", "Archimedes", "0.9", "0.85 to 0.97", tuple(ice), (0.85, 0.97), "{:.2f}")
-        heavy = [floating.floating(2000.0, offset=offset, dimension=dimension).bottom for offset in OFFSETS]
-        what = f"Rigid crate of 2000 kg/m³, 3 s{at}: bottom above the floor [cells]"
-        yield Row(what, "it sinks", "0", "0.1", tuple(heavy), near(0.0, 0.1), "{:.2f}")
+        yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", drafts, "{:.2f}")
+        yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", tuple(crate.inside for crate in crates), "{:.1%}")
+        ice = tuple(crate.draft for crate in at_offsets(floating.floating, 900.0, seconds=5.0, dimension=dimension))
+        yield Row(f"Rigid crate of 900 kg/m³, 5 s{at}: draft", "Archimedes", "0.9", "0.85 to 0.97", ice, "{:.2f}")
+        heavy = tuple(crate.bottom for crate in at_offsets(floating.floating, 2000.0, dimension=dimension))
+        yield Row(f"Rigid crate of 2000 kg/m³, 3 s{at}: bottom above the floor [cells]", "it sinks", "0", "0.1", heavy, "{:.2f}")
     for density in (500.0, 900.0):
-        shares = at_offsets(lambda offset: bodies.afloat(density, offset=offset).submerged)  # noqa: B023 - used here
-        what, expected = f"Jelly of {density:g} kg/m³ in water, 4 s: share submerged", density / bodies.WATER
-        yield Row(what, "Archimedes", f"{expected:g}", "0.05", shares, near(expected, 0.05), "{:.2f}")
+        shares = tuple(jelly.submerged for jelly in at_offsets(bodies.afloat, density))
+        what = f"Jelly of {density:g} kg/m³ in water, 4 s: share submerged"
+        yield Row(what, "Archimedes", f"{density / bodies.WATER:g}", "0.05", shares, "{:.2f}")
 
 
 def rebounds() -> Iterator[Row]:
     for restitution in (0.5, 0.8, 1.0):
-        heights = at_offsets(lambda offset: rigid.rebound(restitution, 0.0, offset=offset))  # noqa: B023 - used here
-        what, expected = f"Rigid ball on a plane with restitution {restitution:g}: height of the rebound", restitution**2
-        yield Row(what, "e²", f"{expected:.2f}", "2%", heights, near(expected, 0.02 * expected), "{:.3f}")
-    falls = at_offsets(lambda offset: impact.bouncing_ball(2, cells=20, offset=offset).rebound)
-    what, limits = "Elastic disk of eight cells on a floor: height of the rebound, over that at 0 cells", near(1.0, 0.1)
-    yield Row(what, "the same", "1", "10%", tuple(fall / falls[0] for fall in falls), limits, "{:.2f}")
+        what = f"Rigid ball on a plane with restitution {restitution:g}: height of the rebound"
+        yield Row(what, "e²", f"{restitution**2:.2f}", "2%", at_offsets(rigid.rebound, restitution, 0.0), "{:.3f}")
+    falls = tuple(ball.rebound for ball in at_offsets(impact.bouncing_ball, 2, cells=20))
+    what = "Elastic disk of eight cells on a floor: height of the rebound, over that at 0 cells"
+    yield Row(what, "the same", "1", "10%", tuple(fall / falls[0] for fall in falls), "{:.2f}")
 
 
 def collapsing_sand() -> Iterator[Row]:
@@ -293,14 +280,12 @@ def collapsing_sand() -> Iterator[Row]:
         run_out = column_collapse.column_collapse(2, aspect, cells=cells).run_out
         low, high = column_collapse.envelope(aspect)
         expected, what = f"{1.2 * aspect:.2f} to {1.8 * aspect:.2f}", f"Run-out of sand, a = {aspect:g}, φ = 30°"
-        yield Row(what, "Lube 2005, Lajeunesse 2005", expected, f"{low:.2f} to {high:.2f}", (run_out,), (low, high), "{:.2f}")
+        yield Row(what, "Lube 2005, Lajeunesse 2005", expected, f"{low:.2f} to {high:.2f}", (run_out,), "{:.2f}")
     heap = column_collapse.column_collapse(2, 1.0)
-    what = "Settled heap, a = 1: kinetic energy over the first potential energy"
-    yield Row(what, "rest", "0", "1e-5", (heap.energy,), (0.0, 1e-5), "{:.0e}")
-    yield Row("Settled heap, a = 1: volume over the column's", "conservation", "1", "2%", (heap.volume,), near(1.0, 0.02), "{:.4f}")
+    yield Row("Settled heap, a = 1: kinetic energy over the first potential energy", "rest", "0", "1e-5", (heap.energy,), "{:.0e}")
+    yield Row("Settled heap, a = 1: volume over the column's", "conservation", "1", "2%", (heap.volume,), "{:.4f}")
     round_heap = column_collapse.column_collapse(3, 1.0, friction_angle=22.0, cells=16, seconds=0.8)
-    what = "Run-out of a round column, a = 1, φ = 22°"
-    yield Row(what, "Lube 2004", "1.24", "15%", (round_heap.run_out,), near(1.24, 0.15 * 1.24), "{:.2f}")
+    yield Row("Run-out of a round column, a = 1, φ = 22°", "Lube 2004", "1.24", "15%", (round_heap.run_out,), "{:.2f}")
 
 
 def sliding() -> Iterator[Row]:
@@ -309,11 +294,10 @@ def sliding() -> Iterator[Row]:
         for tilted, name in ((False, "tilted gravity"), (True, "tilted floor")):
             slide = sliding_block.sliding_block(dimension, 24.0, is_floor_tilted=tilted)
             ratio = float(slide.way[-1] / (acceleration * slide.time[-1] ** 2 / 2.0))
-            what = f"Block on a slope of 24°, {dimension}D, {name}: distance traveled"
-            yield Row(what, "Coulomb", "1", "1%", (ratio,), near(1.0, 0.01), "{:.4f}")
+            yield Row(f"Block on a slope of 24°, {dimension}D, {name}: distance traveled", "Coulomb", "1", "1%", (ratio,), "{:.4f}")
 
 
 def elastic_impact() -> Iterator[Row]:
-    for dimension, shape, cells, least in ((2, "disks", 50, 0.93), (3, "balls", 25, 0.9)):
+    for dimension, shape, cells, allowed in ((2, "disks", 50, "0.93 to 1"), (3, "balls", 25, "0.9 to 1")):
         restitution = impact.colliding_balls(dimension, cells=cells).restitution
-        yield Row(f"Elastic {shape} meet: restitution", "conservation", "1", f"≥ {least:g}", (restitution,), (least, 1.0), "{:.3f}")
+        yield Row(f"Elastic {shape} meet: restitution", "conservation", "1", allowed, (restitution,), "{:.3f}")
