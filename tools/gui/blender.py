@@ -23,6 +23,8 @@ START_SECONDS = 120.0
 ANSWER_SECONDS = 900.0
 END_SECONDS = 60.0
 SETTLING_SECONDS = 0.6
+# Of the screen, in pixels.
+SIZE = (1600, 900)
 
 
 class WindowError(Exception):
@@ -32,9 +34,8 @@ class WindowError(Exception):
 class Window:
     """A Blender with its own screen, mouse and home folder."""
 
-    def __init__(self, place: Place, name: str = "window", size: tuple[int, int] = (1600, 900)) -> None:
+    def __init__(self, place: Place, name: str = "window") -> None:
         self.place = place
-        self.size = size
         self.folder = place.shared / f"{name}-{place.blender}"
         self._display = ""
         # The processes of the screen and of Blender, in starting order.
@@ -49,7 +50,7 @@ class Window:
         for name in ("bridge.py", "interface.py"):
             shutil.copy2(TOOLS / name, self.folder)
         self._start_screen()
-        width, height = map(str, self.size)
+        width, height = map(str, SIZE)
         words = ["blender", "--window-geometry", "0", "0", width, height, *arguments]
         words += ["--python", self.place.inside(self.folder / "bridge.py")]
         self._start(words, self.log)
@@ -78,11 +79,11 @@ class Window:
         """Returns a path in this window's folder as Blender sees it."""
         return self.place.inside(path)
 
-    def command_line(self, *arguments: str, limit: float = ANSWER_SECONDS) -> str:
+    def command_line(self, *arguments: str) -> str:
         """Runs this Blender without a window, with the same home, and returns its output. Raises WindowError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         command = self._command("blender", *arguments)
-        finished = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+        finished = subprocess.run(command, capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False)
         if finished.returncode != 0:
             raise WindowError(f"blender {' '.join(arguments)}: status {finished.returncode}\n{finished.stdout}{finished.stderr}")
         return finished.stdout
@@ -142,16 +143,16 @@ class Window:
         """Presses keys one after the other, as xdotool names them."""
         self.mouse("key", "--delay", "60", *keys)
 
-    def find_button(self, call: str, editor: str = "VIEW_3D", region: str = "UI") -> tuple[int, int]:
+    def find_button(self, call: str, editor: str = "VIEW_3D") -> tuple[int, int]:
         """Returns the position of an operator's button. Raises WindowError if no such button is shown."""
-        found = self.run(f"result = find_button({call!r}, {editor!r}, {region!r})")
+        found = self.run(f"result = find_button({call!r}, {editor!r}, 'UI')")
         if not found:
-            raise WindowError(f"no button that calls {call!r} in {editor} {region}")
+            raise WindowError(f"no button that calls {call!r} in {editor}")
         return found[0], found[1]
 
-    def press(self, call: str, editor: str = "VIEW_3D", region: str = "UI") -> None:
+    def press(self, call: str, editor: str = "VIEW_3D") -> None:
         """Finds the button of an operator and presses it by mouse."""
-        self.click(*self.find_button(call, editor, region))
+        self.click(*self.find_button(call, editor))
 
     def picture(self) -> Image.Image:
         """Returns the current picture of the screen."""
@@ -192,7 +193,7 @@ class Window:
 
     def _start_screen(self) -> None:
         ours, theirs = os.pipe()
-        words = ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{self.size[0]}x{self.size[1]}x24", "-nolisten", "tcp", "-noreset"]
+        words = ["Xvfb", "-displayfd", str(theirs), "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp", "-noreset"]
         words += ["-fbdir", self.place.inside(self.folder / "screen")]
         self._start(words, self.folder / "screen.txt", (theirs,))
         os.close(theirs)
