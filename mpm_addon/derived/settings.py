@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..core.messages import NOTHING, Message
 from ..core.parameters import parameter, validate
 from ..core.scene.emitter import Emitter
 
@@ -193,10 +194,12 @@ class VolumeSettings:
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
 
-def follow_problem(emitter: Emitter) -> tuple[str, ...]:
-    """Why an emitter's mesh cannot follow its particles, and what to do; () if it can."""
+def follow_problem(emitter: Emitter) -> Message:
+    """Why an emitter's mesh cannot follow its particles; `NOTHING` if it can."""
+    subject = f'Emitter "{emitter.name}"'
     if emitter.mode != "once":
-        return f"its mesh cannot follow particles that are emitted over time (mode {emitter.mode})", "emit all at once, or use a surface"
+        problem = f"its mesh cannot follow particles that are emitted over time (mode {emitter.mode})"
+        return Message(problem, ("emit all at once, or use a surface",), subject)
     if emitter.shape.kind != "mesh":
-        return f"a {emitter.shape.kind} has no mesh that could follow its particles", "use a mesh, or a surface"
-    return ()
+        return Message(f"a {emitter.shape.kind} has no mesh that could follow its particles", ("use a mesh, or a surface",), subject)
+    return NOTHING

@@ -310,11 +310,10 @@ def chosen_emitters(emitters: Sequence[Emitter], settings: SkinSettings) -> tupl
     if settings.emitters:
         chosen = [names.index(name) for name in named(settings.emitters, names, "Skin")]
         for number in chosen:
-            problem = follow_problem(emitters[number])
-            if problem:
-                raise SceneError(*problem, subject=f'Emitter "{names[number]}"')
+            if problem := follow_problem(emitters[number]):
+                raise SceneError.of(problem)
         return tuple(sorted(set(chosen)))
     able = tuple(number for number, emitter in enumerate(emitters) if not follow_problem(emitter))
     if not able:
-        raise SceneError(*follow_problem(emitters[0]), subject=f'Emitter "{names[0]}"')
+        raise SceneError.of(follow_problem(emitters[0]))
     return able

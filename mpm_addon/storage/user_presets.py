@@ -28,7 +28,7 @@ def file_name(label: str) -> str:
     plain = unicodedata.normalize("NFKC", label).strip().lower()
     cleaned = re.sub(r"[^\w]+", "_", plain)[:LONGEST_LABEL].strip("_")
     if not cleaned:
-        raise PresetError(f'Preset name "{label}" has no letters or digits', "choose another name")
+        raise PresetError("it has no letters or digits", "choose another name", subject=f'Preset name "{label}"')
     return f"{cleaned}_preset" if _DEVICES.fullmatch(cleaned) else cleaned
 
 
@@ -62,7 +62,7 @@ def preset_path(folder: Path, name: str) -> Path:
     """The file of the preset with a name. Raises PresetError if it is not in the folder."""
     path = folder / f"{name}{SUFFIX}"
     if path not in preset_files(folder):
-        raise PresetError(f'Preset "{name}" is not in {folder}', "choose a listed one, or save it again")
+        raise PresetError(f"it is not in {folder}", "choose a listed one, or save it again", subject=f'Preset "{name}"')
     return path
 
 
@@ -75,7 +75,7 @@ def save_preset(folder: Path, preset: MaterialPreset, *, replace: bool = False) 
     toml = require("tomli_w", "tomli-w", "saving a preset")
     path = folder / f"{file_name(preset.label)}{SUFFIX}"
     if path.exists() and not replace:
-        raise PresetError(f'Preset "{preset.label}" already exists', "choose Replace, or another name")
+        raise PresetError("it already exists", "choose Replace, or another name", subject=f'Preset "{preset.label}"')
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_atomically(path, lambda file: file.write(toml.dumps(preset_table(preset)).encode()))

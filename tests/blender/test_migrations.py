@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender import migrations
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.interface.panels import notice_panels
 from mpm_addon.blender.reading import fingerprint
 
@@ -93,7 +94,7 @@ def test_a_file_of_a_newer_form_is_left_alone_and_one_line_says_so(bpy: Any, tmp
     scene.mpm.preflight = "{}"
     migrations.update()
     assert (scene.mpm.version, scene.mpm.preflight) == (newer, "{}")
-    (line,) = [line for line in notice_panels.lines(scene) if "newer version" in line]
+    (line,) = [line for line in map(in_blender, notice_panels.notices(scene)) if "newer version" in line]
     assert f"form {newer}; this one knows {newer - 1}" in line
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "newer.blend"))
     assert scene.mpm.version == newer

@@ -10,20 +10,26 @@ from typing import NamedTuple
 import bpy
 
 from ...core.errors import Cancelled, MpmError, SceneError, Stopped
+from ...core.messages import NOTHING, Message
 from ...storage.events import OnEvent
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import OfFile, runtime
-from ..host.wording import in_blender
 from ..settings import paths
 from . import scene_caches, session
 
 
 class Entry(NamedTuple):
-    """A scene in the queue, by its session UID, and its outcome: "" while it waits or is baking."""
+    """A scene in the queue, by its session UID.
+
+    Attributes:
+        is_over: whether its bake has ended, or could not begin.
+        failure: why it did not finish; `NOTHING` if it did.
+    """
 
     scene_number: int
     name: str
-    outcome: str = ""
+    is_over: bool = False
+    failure: Message = NOTHING
 
 
 class Queue:
@@ -58,13 +64,13 @@ class Queue:
 
     def note(self, error: MpmError | None) -> None:
         """Record how the current scene ended. A canceled scene ends the queue."""
-        self.entries[self.index] = self.entries[self.index]._replace(outcome="done" if error is None else in_blender(error.message))
+        self.entries[self.index] = self.entries[self.index]._replace(is_over=True, failure=NOTHING if error is None else error.message)
         if isinstance(error, Cancelled):
             self.index = len(self.entries)
 
-    def complaints(self) -> list[str]:
-        """One line for each scene that did not finish."""
-        return [f'Scene "{entry.name}": {entry.outcome}' for entry in self.entries if entry.outcome not in ("", "done")]
+    def failures(self) -> list[Message]:
+        """A message for each scene that did not finish."""
+        return [entry.failure.within(f'Scene "{entry.name}"') for entry in self.entries if entry.failure]
 
 
 @dataclass
@@ -119,9 +125,9 @@ def scenes_to_bake() -> list[BlenderScene]:
     return scenes
 
 
-def bake_all(context: Context, on_event: OnEvent | None = None) -> list[str]:
-    """Bake all scenes and wait. Returns lines to report; raises Cancelled, and MpmError if some scenes could not be baked."""
-    notes: list[str] = []
+def bake_all(context: Context, on_event: OnEvent | None = None) -> list[Message]:
+    """Bake all scenes and wait. Returns warnings to report; raises Cancelled, and MpmError if some scenes could not be baked."""
+    notes: list[Message] = []
     complaints: list[str] = []
     for scene in scenes_to_bake():
         try:

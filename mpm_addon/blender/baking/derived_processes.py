@@ -1,6 +1,5 @@
 """The processes that make derived data: started for one cache, followed, stopped; and their results in the file. One of each kind."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene
 from ..host.redrawing import redraw
 from ..host.runtime import OfFile, OfSession, runtime
-from ..host.wording import in_blender
 from ..playback import particle_objects
 from ..settings import paths
 from ..settings.derived_settings import settings_of
@@ -117,9 +115,9 @@ class DerivedSession:
         if isinstance(outcome, Ending):
             raise events.error_of(outcome)
 
-    def wait(self, on_event: Callable[[Event], None] | None = None) -> None:
+    def wait(self) -> None:
         """Wait for the process. Raises as `raise_outcome`."""
-        wait_for(self, on_event)
+        wait_for(self)
         self.raise_outcome()
 
     def close(self) -> None:
@@ -198,17 +196,17 @@ def _following_bake(folder: Path) -> list[DerivedSession]:
     return [running for running in _following() if running.folder == folder]
 
 
-def finish(folder: Path) -> list[str]:
-    """Wait for the processes that follow the bake into a folder. Returns what went wrong, as lines to report."""
-    told = []
+def finish(folder: Path) -> list[Message]:
+    """Wait for the processes that follow the bake into a folder. Returns what went wrong."""
+    failures = []
     for running in _following_bake(folder):
         try:
             running.wait()
         except MpmError as error:
-            told.append(in_blender(error.message.within(f"The {running.kind} was not made")))
+            failures.append(error.message.within(f"The {running.kind} was not made"))
         finally:
             end(running.kind)
-    return told
+    return failures
 
 
 def abandon(folder: Path) -> None:
@@ -217,11 +215,11 @@ def abandon(folder: Path) -> None:
         end(running.kind)
 
 
-def make(scene: BlenderScene, *, kind: str, cache: str = "", on_event: Callable[[Event], None] | None = None) -> None:
+def make(scene: BlenderScene, *, kind: str, cache: str = "") -> None:
     """Make the derived data of a scene's cache and wait. Raises Cancelled or MpmError."""
     session = start(scene, kind=kind, cache=cache)
     try:
-        session.wait(on_event)
+        session.wait()
     finally:
         end(kind)
 

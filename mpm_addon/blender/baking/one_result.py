@@ -8,14 +8,14 @@ from typing import Any
 
 import bpy
 
+from ...core.messages import NOTHING, Message
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..host.translations import message
 from ..playback import particle_objects
 from ..settings import paths
 from . import previews
 
 
-def follow(scene: BlenderScene, cache: str, *, object_name: str = "") -> str:
+def follow(scene: BlenderScene, cache: str, *, object_name: str = "") -> Message:
     """Make the objects that show an earlier bake of the same emitters show another folder; earlier frames stay on the disk.
 
     Nothing happens if an object shows the folder already, or will do so as its next bake.
@@ -26,23 +26,22 @@ def follow(scene: BlenderScene, cache: str, *, object_name: str = "") -> str:
         object_name: the only baked emitter; all emitters if empty.
 
     Returns:
-        What was done, in one line; "" if nothing.
+        What was done; `NOTHING` if nothing.
     """
     folder = paths.absolute(cache)
     if folder == previews.folder(scene) or particle_objects.known_object(scene, cache) is not None:
-        return ""
+        return NOTHING
     items = [item for item in particle_objects.result_objects(scene) if _can_follow(item, object_name) and not _is_shared(item, scene)]
     if not items:
-        return ""
+        return NOTHING
     # of several folders, the one that was shown last
     last = max(items, key=lambda item: item.session_uid)
     before = paths.own_folder(last)
     for item in items:
         if paths.own_folder(item) == before:
             item.mpm.cache, item.mpm.home, item.mpm.folder = cache, "", ""
-    if not paths.holds_cache(before):
-        return message('"{object}" now shows {folder}.', object=last.name, folder=folder)
-    return message('"{object}" now shows {folder}; the frames in {before} are kept.', object=last.name, folder=folder, before=before)
+    kept = f", and the frames in {before} are kept" if paths.holds_cache(before) else ""
+    return Message(f"it now shows {folder}{kept}", (), f'"{last.name}"')
 
 
 def _can_follow(item: BlenderObject, object_name: str) -> bool:
@@ -56,17 +55,17 @@ def _is_shared(item: BlenderObject, scene: BlenderScene) -> bool:
     return any(other != scene and other.objects.get(item.name) == item for other in scenes)
 
 
-def overlaps(scene: BlenderScene, folder: Path) -> list[str]:
-    """A line for each object that renders emitters of a cache a second time, from another folder, without being asked to."""
+def overlaps(scene: BlenderScene, folder: Path) -> list[Message]:
+    """A message for each object that renders emitters of a cache a second time, from another folder, without being asked to."""
     shown = [item for item in particle_objects.result_objects(scene) if not item.hide_render and not previews.is_preview(item)]
     own = [item for item in shown if paths.own_folder(item) == folder]
     others = [item for item in shown if item not in own and not item.mpm.keeps_cache]
     names = {part.name for item in own for part in item.mpm.display.parts}
-    lines = []
+    found = []
     for item in others:
         twice = [part.name for part in item.mpm.display.parts if part.name in names]
         if twice and paths.holds_cache(paths.shown_folder(item)):
-            told = ", ".join(f'"{name}"' for name in twice)
-            text = '"{object}" shows {emitters} a second time, from {folder}; hide or delete it, or turn on its Keep Cache to compare both'
-            lines.append(message(text, object=item.name, emitters=told, folder=paths.shown_folder(item)))
-    return lines
+            emitters = ", ".join(f'"{name}"' for name in twice)
+            problem = f"it shows {emitters} a second time, from {paths.shown_folder(item)}"
+            found.append(Message(problem, ("hide or delete it, or turn on its Keep Cache to compare both",), f'"{item.name}"'))
+    return found

@@ -5,7 +5,7 @@
 - A file is saved in another folder: its objects keep showing the frames where they are, and new bakes go beside the new file.
 - An object is appended from another file: it keeps showing the same frames.
 
-Handlers never raise; what fails becomes one line for the panel, and is printed.
+Handlers never raise; what fails becomes a message for the panel, and is printed.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...core.errors import CacheError
-from ...core.messages import one_line
+from ...core.messages import NOTHING, Message, one_line
 from ...storage import open_cache
 from ...storage.disk import folder_size, free_space
 from ...storage.lock import is_held
@@ -30,6 +30,7 @@ from ...storage.take import KINDS
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
+from ..host.wording import in_blender
 from ..playback import keyframes
 from ..settings import paths
 from . import derived_processes, session, unstable
@@ -58,31 +59,31 @@ class Saving(OfFile):
 
     changes: list[Change] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
+    notices: list[Message] = field(default_factory=list)
 
 
-def notices(scene: BlenderScene) -> list[str]:
+def notices(scene: BlenderScene) -> list[Message]:
     """Notices about the location of frames: failures of a save, and frames that are not beside the file."""
-    lines = list(runtime.of(Saving).notices)
+    found = list(runtime.of(Saving).notices)
     for item in _showing(scene.objects):
         if paths.library_of(item) is not None:
             continue
         own, shown = paths.own_folder(item), paths.shown_folder(item)
         if own != shown:
-            lines.append(f'"{item.name}" shows the frames in {shown}, because there are none in {own}.')
+            found.append(Message(f"it shows the frames in {shown}, because there are none in {own}", (), f'"{item.name}"'))
         elif item.mpm.home:
-            lines.append(f'"{item.name}" shows the frames in {shown}. New bakes go to {item.mpm.home}.')
+            found.append(Message(f"it shows the frames in {shown}, and new bakes go to {item.mpm.home}", (), f'"{item.name}"'))
         elif paths.is_unsaved(own) and bpy.data.filepath and paths.holds_cache(own):
-            lines.append(f"The frames are in {own}; save the file again to move them next to it.")
-    return lines
+            found.append(Message(f"The frames are in {own}", ("save the file again to move them next to it",)))
+    return found
 
 
 def _showing(items: Any) -> list[BlenderObject]:
     return [item for item in items if item.mpm.cache]
 
 
-def _notice(line: str) -> None:
-    runtime.of(Saving).notices.append(line)
+def _notice(message: Message) -> None:
+    runtime.of(Saving).notices.append(message)
 
 
 def _set(owner: Any, name: str, value: str) -> None:
@@ -146,16 +147,16 @@ def _bring_along(item: BlenderObject, folder: Path, target: Path, stem: str) -> 
         return
     move = next((move for move in runtime.of(Saving).moves if move.source == folder), None)
     if move is None:
-        problem = _refusal(folder, target)
-        if problem:
-            _notice(f"The frames stay in {folder}: {problem}.")
+        refusal = _refusal(folder, target)
+        if refusal:
+            _notice(refusal)
             return
         name = _free_name(target, wanted, stem)
         move = Move(folder, target / name, f"//{name}")
         runtime.of(Saving).moves.append(move)
         _rename_results(folder, move.shown)
         if name != wanted:
-            _notice(f"{target / wanted} already exists: the frames of this file go to {target / name}.")
+            _notice(Message(f"it already exists, so the frames of this file go to {target / name}", (), str(target / wanted)))
             scenes: Any = bpy.data.scenes
             for scene in scenes:
                 if scene.library is None and scene.mpm.cache == f"//{wanted}" and scene.objects.get(item.name) == item:
@@ -180,24 +181,29 @@ def _free_name(target: Path, name: str, stem: str) -> str:
     return next(each for each in candidates if not os.path.lexists(target / each) and target / each not in taken)
 
 
-def _refusal(folder: Path, target: Path) -> str:
-    """Why frames cannot move to a folder now, with the remedy; "" if they can."""
+def _refusal(folder: Path, target: Path) -> Message:
+    """Why frames cannot move to a folder now; `NOTHING` if they can."""
+    subject = f"The frames stay in {folder}"
     running, status = session.current(), read_status(folder)
     is_live = is_held(folder, {"host": socket.gethostname()})  # a live simulation leaves no status
     if (running is not None and running.folder == folder) or (status is not None and status.is_live) or is_live:
-        return "a bake is writing to it; save again after the bake to move them next to the file"
+        return Message("a bake is writing to it", ("save again after the bake to move them next to the file",), subject)
     for making in filter(None, map(derived_processes.current, KINDS)):
         if making.folder == folder and not making.is_finished:
-            return f"its {making.kind} is being made; save again afterward to move them next to the file"
+            return Message(f"its {making.kind} is being made", ("save again afterward to move them next to the file",), subject)
     try:
         is_near = target.stat().st_dev == folder.stat().st_dev
         size = 0 if is_near else folder_size(folder)
     except OSError as error:
-        return f"they cannot be moved ({error.strerror}); check the permissions of {target} and save again"
+        remedy = f"check the permissions of {target} and save again"
+        return Message(f"they cannot be moved ({error.strerror})", (remedy,), subject)
     room = free_space(target)
     if room is not None and size > 0.95 * room:
-        return f"they need {size / 1e9:.3g} GB and {target} has {room / 1e9:.3g} GB free; free disk space and save again"
-    return "" if os.access(target, os.W_OK) else f"{target} cannot be written; save the file to another folder"
+        problem = f"they need {size / 1e9:.3g} GB and {target} has {room / 1e9:.3g} GB free"
+        return Message(problem, ("free disk space and save again",), subject)
+    if not os.access(target, os.W_OK):
+        return Message(f"{target} cannot be written", ("save the file to another folder",), subject)
+    return NOTHING
 
 
 @persistent
@@ -211,7 +217,7 @@ def _on_save_post(path: str = "", _unused: Any = None) -> None:
         _carry_out(move)
     saving.moves.clear()
     for notice in saving.notices:
-        print(f"mpm: {notice}", flush=True)
+        print(f"mpm: {in_blender(notice)}", flush=True)
 
 
 @persistent
@@ -235,7 +241,8 @@ def _carry_out(move: Move) -> None:
         move_folder(move.source, move.target)
     except OSError as error:
         reason = one_line(error.strerror or str(error))
-        _notice(f"The frames stay in {move.source}: they could not be moved to {move.target} ({reason}); save again to try again.")
+        problem = f"they could not be moved to {move.target} ({reason})"
+        _notice(Message(problem, ("save again to try again",), f"The frames stay in {move.source}"))
         return
     runtime.of(paths.Places).moved[move.source] = move.target
     with contextlib.suppress(OSError):  # it contains other caches

@@ -28,7 +28,7 @@ Process = TypeVar("Process", bound=Closable)
 _POLL_SECONDS = 0.05
 
 
-def wait_for(process: Polled, on_event: OnEvent | None, is_busy: Callable[[], bool] = lambda: False) -> None:
+def wait_for(process: Polled, on_event: OnEvent | None = None, is_busy: Callable[[], bool] = lambda: False) -> None:
     """Poll a process until it is finished, then close it.
 
     Args:

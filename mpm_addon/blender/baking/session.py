@@ -15,7 +15,6 @@ from ...storage.status import is_asked_to_pause
 from ...storage.take import KINDS
 from ..host.blender_types import BlenderScene, Context
 from ..host.runtime import runtime
-from ..host.wording import in_blender
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
 from . import derived_processes, health, one_result, previews, scene_caches
@@ -69,7 +68,7 @@ class BakeSession:
         result: the results in the file.
         state: the state of the bake.
         fraction: progress, 0 to 1.
-        notes: lines to report in addition to the outcome.
+        notes: warnings to report in addition to the outcome.
         object_name: the only emitter to bake; all emitters if empty.
     """
 
@@ -85,7 +84,7 @@ class BakeSession:
         self.state = State.READING
         self._since = time.monotonic()
         self.fraction = 0.0
-        self.notes: list[str] = []
+        self.notes: list[Message] = []
         self._numbers: Mapping[str, Any] = {}
         self._outcome: Ending | events.Finished | None = None
         self._has_begun = False
@@ -103,8 +102,8 @@ class BakeSession:
             raise
 
     @property
-    def news(self) -> list[str]:
-        """Lines to report that are no warnings."""
+    def news(self) -> list[Message]:
+        """What to report that is no warning."""
         return self.result.news
 
     @property
@@ -253,7 +252,7 @@ class BakeSession:
                 self.result.show(event.frame)
                 self._derive()
             case events.WarningEvent() if event.warning.topic in _TOLD:
-                self.result.news.append(in_blender(event.warning.message))
+                self.result.news.append(event.warning.message)
 
     def _derive(self) -> None:
         """Start making the derived data that the scene wants, once each; before the first frame is shown, it is not known which."""
@@ -331,18 +330,18 @@ def bake(
     context: Context,
     *,
     on_event: Callable[[Event], None] | None = None,
-    on_news: Callable[[Sequence[str]], None] | None = None,
+    on_news: Callable[[Sequence[Message]], None] | None = None,
     **order: Unpack[Order],
-) -> list[str]:
+) -> list[Message]:
     """Bake and wait.
 
     Args:
         on_event: called with every event of the worker.
-        on_news: called with lines to report that are no warnings.
+        on_news: called with what to report that is no warning.
         order: what to bake.
 
     Returns:
-        Lines to report in addition to the outcome.
+        Warnings to report in addition to the outcome.
 
     Raises:
         Cancelled: the bake was canceled.

@@ -18,7 +18,6 @@ from ...storage import open_cache, read_scene
 from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..host.wording import in_blender
 from ..playback import arriving_frames, keyframes, particle_objects
 from ..reading import freshness
 from ..settings import paths
@@ -33,7 +32,7 @@ class Result:
         folder: the same folder as an absolute path, which saving the file elsewhere does not change.
         scene_hash: the hash of the baked scene; "" until it is known.
         is_made: whether the object that shows the frames displays the emitters of this bake.
-        news: what became of objects that showed an earlier bake, in lines to report.
+        news: what became of objects that showed an earlier bake, to report.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, object_name: str = "", fingerprint: str = "") -> None:
@@ -46,7 +45,7 @@ class Result:
         self._looks: list[display.Look] = []
         self._dynamic: dict[str, int | None] = {}
         self.is_made = False
-        self.news: list[str] = []
+        self.news: list[Message] = []
         # a frame that waits until its object is built
         self._awaited: int | None = None
 
@@ -124,18 +123,18 @@ class Result:
             if paths.absolute(item.mpm.cache) == self.folder
         )
 
-    def show_unstable(self) -> list[str]:
+    def show_unstable(self) -> list[Message]:
         """Show the particles that stopped the bake, or remove those of an earlier bake. Returns what went wrong."""
         scene = self.scene
         try:
             if scene is not None:
                 unstable.refresh(scene, self.cache)
         except MpmError as error:
-            return [in_blender(error.message.within("The unstable particles are not shown"))]
+            return [error.message.within("The unstable particles are not shown")]
         return []
 
-    def write_keys(self) -> list[str]:
-        """Keyframe dynamic colliders as they moved in the bake. Returns a line for each that could not be keyframed."""
+    def write_keys(self) -> list[Message]:
+        """Keyframe dynamic colliders as they moved in the bake. Returns a message for each that could not be keyframed."""
         scene = self.scene
         if scene is None or not self._dynamic:
             return []
@@ -143,7 +142,7 @@ class Result:
             poses = baked_poses(self.folder)
         except (MpmError, OSError) as error:
             told = error.message if isinstance(error, MpmError) else Message(str(error))
-            return [in_blender(told.within("The motion of dynamic colliders was not written"))]
+            return [told.within("The motion of dynamic colliders was not written")]
         items = {name: self._object(scene, number) for name, number in self._dynamic.items()}
         names = {name: item.name_full for name, item in items.items() if item is not None}
         renamed = {number: {names.get(name, name): pose for name, pose in found.items()} for number, found in poses.items()}
@@ -217,8 +216,8 @@ def looks_of(scene: Scene) -> list[display.Look]:
     ]
 
 
-def show_motion(scene: BlenderScene, cache: str) -> list[str]:
-    """Keyframe dynamic colliders as in the displayed frames of a cache. Returns a line for each that could not be. Raises CacheError."""
+def show_motion(scene: BlenderScene, cache: str) -> list[Message]:
+    """Keyframe dynamic colliders as in the displayed frames of a cache. Returns a message for each that could not be. Raises CacheError."""
     poses = baked_poses(paths.absolute(cache))
     return keyframes.write_keys(scene, poses, cache) if any(poses.values()) else []
 

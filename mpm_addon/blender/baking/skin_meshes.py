@@ -51,7 +51,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
     if not missing:
         return
     if bpy.context.scene != scene:
-        raise MpmError(f'Scene "{scene.name}" is not shown in the window', "switch to it")
+        raise MpmError("it is not shown in the window", "switch to it", subject=f'Scene "{scene.name}"')
     sources = [(part, _or_surface(part, partial(_emitter, scene, item, part))) for part in missing]
     with suspended(), frame_kept(scene, scene_time(scene).frame_start), _modifiers_of(scene):
         depsgraph = bpy.context.evaluated_depsgraph_get()

@@ -18,7 +18,6 @@ from ..host.blender_types import BlenderObject, Context, Layout
 from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_geometry, world_bounds
 from ..host.operation import Operation
 from ..host.registrar import Registrar
-from ..host.wording import in_blender
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
@@ -42,7 +41,7 @@ class NewEmitter:
     shape: Mesh
 
 
-def quick_emitters(context: Context, material: str, particle_count: int) -> tuple[list[str], list[str]]:
+def quick_emitters(context: Context, material: str, particle_count: int) -> tuple[list[Message], list[Message]]:
     """Make the selected objects emitters, and add a cell size and something to fall on if the scene has none.
 
     Args:
@@ -50,7 +49,7 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
         particle_count: approximate number of particles of all objects together.
 
     Returns:
-        A line for each selected object that was left unchanged, and one for each object that is their ground now.
+        A message for each selected object that was left unchanged, and one for each object that is their ground now.
 
     Raises:
         SceneError: none of them can emit particles.
@@ -67,11 +66,11 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
         refused += _too_thin(context, emitters)
     found = _add_ground(context, falling)
     select_only(context, items)
-    return [in_blender(message) for message in refused], [in_blender(message) for message in found]
+    return refused, found
 
 
-def quick_collider(context: Context) -> list[str]:
-    """Make the selected objects colliders. Returns a line for each one left unchanged. Raises SceneError if none can be a collider."""
+def quick_collider(context: Context) -> list[Message]:
+    """Make the selected objects colliders. Returns a message for each one left unchanged. Raises SceneError if none can be a collider."""
     chosen, refused = _selected(context)
     if not chosen:
         raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into colliders",)))
@@ -79,7 +78,7 @@ def quick_collider(context: Context) -> list[str]:
         if item.mpm.type == "emitter":
             item.hide_render, item.display_type = False, "TEXTURED"
         make_collider(item)
-    return [in_blender(message) for message in refused]
+    return refused
 
 
 def fitting_cell(shapes: list[Mesh], particle_count: int) -> float:
@@ -245,8 +244,8 @@ class _Quick(Operation):
         self.notes(found, "INFO")
         return {"FINISHED"}
 
-    def _make(self, context: Context) -> tuple[list[str], list[str]]:
-        """Lines for warnings, and for information."""
+    def _make(self, context: Context) -> tuple[list[Message], list[Message]]:
+        """Warnings, and information."""
         raise NotImplementedError
 
 
@@ -277,7 +276,7 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
     def touched(self, context: Context) -> Iterable[BlenderObject]:
         return [*super().touched(context), *scenery(context)]
 
-    def _make(self, context: Context) -> tuple[list[str], list[str]]:
+    def _make(self, context: Context) -> tuple[list[Message], list[Message]]:
         return quick_emitters(context, self.material, self.particle_count)
 
 
@@ -288,7 +287,7 @@ class MPM_OT_quick_collider(_Quick, bpy.types.Operator):
     bl_label = "Quick Collider"
     bl_options = {"REGISTER", "UNDO"}
 
-    def _make(self, context: Context) -> tuple[list[str], list[str]]:
+    def _make(self, context: Context) -> tuple[list[Message], list[Message]]:
         return quick_collider(context), []
 
 

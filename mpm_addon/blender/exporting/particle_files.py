@@ -19,7 +19,6 @@ from ...storage import open_cache
 from ...storage.exporters import EXPORTERS, export_frames
 from ..baking import previews
 from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
-from ..host.wording import in_blender
 from ..playback import particle_objects
 from ..settings import paths
 
@@ -56,15 +55,15 @@ def exported_object(scene: BlenderScene, name: str = "") -> BlenderObject:
     found = [item for item in items if item.name == name] if name else finals
     if name and not found:
         near = suggestion(name, [item.name for item in items])
-        raise MpmError(f'Object "{name}" shows no cache in scene "{scene.name}"{near}', "choose one that does")
+        raise MpmError(f'it shows no cache in scene "{scene.name}"{near}', "choose one that does", subject=f'Object "{name}"')
     if not found:
-        raise MpmError(f'Scene "{scene.name}" has no object that shows a cache', "bake first")
+        raise MpmError("it has no object that shows a cache", "bake first", subject=f'Scene "{scene.name}"')
     if len(found) > 1:
         raise MpmError(f"{len(found)} objects show a cache", f"name one of them: {', '.join(item.name for item in found)}")
     return found[0]
 
 
-def export_points(context: Context, item: BlenderObject, path: Path, frames: tuple[int, int] | None = None) -> list[str]:
+def export_points(context: Context, item: BlenderObject, path: Path, frames: tuple[int, int] | None = None) -> list[Message]:
     """Export the particles of a range of frames.
 
     Args:
@@ -72,7 +71,7 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
         frames: first and last frame; None exports the baked frames of the scene.
 
     Returns:
-        Lines to report: frames without particles, because they were not baked.
+        Warnings to report: frames without particles, because they were not baked.
 
     Raises:
         MpmError: the format is unknown, none of the frames was baked, or the file cannot be written.
@@ -93,7 +92,7 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
     return []
 
 
-def _export_animation(context: Context, item: BlenderObject, path: Path, first: int, last: int) -> list[str]:
+def _export_animation(context: Context, item: BlenderObject, path: Path, first: int, last: int) -> list[Message]:
     group = pass_through()
     try:
         with stand_in(context.scene, item, group) as alone, alone_in(context, alone.scene):
@@ -105,17 +104,18 @@ def _export_animation(context: Context, item: BlenderObject, path: Path, first: 
             _write(path, alone.scene, first, last)
     finally:
         bpy.data.node_groups.remove(group)
-    return missing_lines(item, said)
+    return missing_frames(item, said)
 
 
-def missing_lines(item: BlenderObject, said: dict[int, Message]) -> list[str]:
-    """One line about the frames that have a status; none if all frames were baked."""
+def missing_frames(item: BlenderObject, said: dict[int, Message]) -> list[Message]:
+    """One message about the frames that have a status; none if all frames were baked."""
     missing = [frame for frame, message in said.items() if message]
     if not missing:
         return []
     others = f" ({len(missing)} frames from {missing[0]} to {missing[-1]})" if len(missing) > 1 else ""
-    reason = in_blender(said[missing[0]]).removesuffix(".")
-    return [f'"{item.name}" is empty at frame {missing[0]}{others}: {reason}.']
+    status = said[missing[0]]
+    reason = status._replace(remedies=()).text()
+    return [Message(f"it is empty at frame {missing[0]}{others}: {reason}", status.remedies, f'"{item.name}"')]
 
 
 def frames_of(item: BlenderObject, scene: BlenderScene) -> tuple[int, int]:

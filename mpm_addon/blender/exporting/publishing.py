@@ -13,13 +13,15 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
+from ...core.messages import Message
 from ...storage.atomic import write_atomically
 from ...storage.installation import version
 from ..baking import previews
 from ..baking.child import run_script
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
+from ..host.wording import in_blender
 from ..playback import particle_objects, skin_objects, surface_objects, volume_objects
-from .particle_files import alone_in, cannot_write, missing_lines, pass_through, stand_in, write_usd
+from .particle_files import alone_in, cannot_write, missing_frames, pass_through, stand_in, write_usd
 from .published_file import ANSWER, Split, split_attributes
 
 POINTS = "points"
@@ -32,14 +34,14 @@ _SPLIT = {"QUATERNION": (True, True), "FLOAT_COLOR": (True, True), "FLOAT2": (Tr
 _RENAMED = {"FLOAT": (False, True), "FLOAT_VECTOR": (True, False)}
 
 
-def publish(context: Context, folder: Path) -> list[str]:
+def publish(context: Context, folder: Path) -> list[Message]:
     """Publish the open file.
 
     Args:
         folder: new, empty, or an earlier publication, which is replaced.
 
     Returns:
-        Lines to report: frames that were not baked, and files outside the folder.
+        Warnings to report: frames that were not baked, and files outside the folder.
 
     Raises:
         MpmError: the file was never saved, nothing shows a cache, the folder contains other files, or the copy could not be made.
@@ -55,13 +57,13 @@ def publish(context: Context, folder: Path) -> list[str]:
             raise MpmError(f"it is linked from {item.library.filepath}", remedy, subject=subject)
     name = Path(bpy.data.filepath).name
     _prepare(folder, folder / name)
-    notes: list[str] = []
+    notes: list[Message] = []
     jobs = []
     for number, (scene, item) in enumerate(shown):
         subfolder = f"{POINTS}/{number + 1:02d}_{bpy.path.clean_name(item.name)}"
-        job, lines = _write_frames(context, scene, item, folder / subfolder)
+        job, missing = _write_frames(context, scene, item, folder / subfolder)
         jobs.append({**job, "folder": subfolder})
-        notes += lines
+        notes += missing
     target = folder / name
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     try:
@@ -75,10 +77,10 @@ def publish(context: Context, folder: Path) -> list[str]:
     except MpmError:
         target.unlink(missing_ok=True)
         raise
-    notes += [f'"{skin.name}" is not published; export it as Alembic or USD.' for skin in skins]
-    notes += [f'"{volume.name}" is not published; export the volumes as OpenVDB files.' for volume in volumes]
-    notes += [f"Not packed, and outside the folder: {path}; copy it to the same path." for path in outside]
-    _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": notes})
+    notes += [Message("it is not published", ("export it as Alembic or USD",), f'"{skin.name}"') for skin in skins]
+    notes += [Message("it is not published", ("export the volumes as OpenVDB files",), f'"{volume.name}"') for volume in volumes]
+    notes += [Message("it is outside the folder and was not packed", ("copy it to the same path",), path) for path in outside]
+    _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": [in_blender(note) for note in notes]})
     return notes
 
 
@@ -110,7 +112,7 @@ def _write_manifest(folder: Path, content: dict[str, Any]) -> None:
     write_atomically(folder / MANIFEST, lambda file: file.write(data))
 
 
-def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, folder: Path) -> tuple[dict[str, Any], list[str]]:
+def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, folder: Path) -> tuple[dict[str, Any], list[Message]]:
     """Write one USD file per frame, so that a render node reads only what it renders and memory holds a single frame."""
     first, last = scene.frame_start, scene.frame_end
     group = pass_through()
@@ -138,7 +140,7 @@ def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, fo
         "rate": particle_objects.frame_rate(scene),
         "splits": splits or [],
     }
-    return job, missing_lines(item, said)
+    return job, missing_frames(item, said)
 
 
 def splits_of(mesh: BlenderMesh) -> list[Split]:

@@ -35,10 +35,15 @@ class Operation:
         """The objects that it may change, for undoing a failure."""
         return [*context.view_layer.objects.selected, *([context.object] if context.object is not None else [])]
 
-    def notes(self: Any, lines: Iterable[str], level: str = "WARNING") -> None:
-        """Report lines, as warnings or as "INFO"."""
-        for line in lines:
-            self.report({level}, line)
+    def notes(self: Any, messages: Iterable[Message], level: str = "WARNING") -> None:
+        """Report messages, as warnings or as "INFO"."""
+        for each in messages:
+            self.report({level}, _worded(each))
+
+
+def _worded(message: Message) -> str:
+    """A message in one line; without an interface, only scripts read it."""
+    return for_scripts(message) if bpy.app.background else in_blender(message)
 
 
 class _Attempt:

@@ -2,7 +2,7 @@
 
     @dataclass
     class Problems(OfFile):
-        by_object: dict[str, str] = field(default_factory=dict)
+        by_object: dict[str, Message] = field(default_factory=dict)
 
     runtime.of(Problems).by_object
 

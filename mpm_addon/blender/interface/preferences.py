@@ -18,7 +18,6 @@ from ..host.blender_types import Context, Layout
 from ..host.operation import Operation
 from ..host.registrar import Registrar
 from ..host.runtime import runtime
-from ..host.wording import in_blender
 from ..settings import paths
 from .panels.drawing import draw_lines
 
@@ -104,7 +103,7 @@ class MPM_OT_doctor(Operation, bpy.types.Operator):
         try:
             health.ask_worker()
         except MpmError as error:
-            self.notes([in_blender(error.message)])
+            self.notes([error.message])
         text = json.dumps(health.report(), indent=2)
         print(text, flush=True)
         context.window_manager.clipboard = text

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix, Quaternion, Vector
 
+from ...core.messages import NOTHING, Message
 from ..host.actions import curve_collections, new_curve
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.meshes import Floats, matrix_array
@@ -34,7 +35,7 @@ def start_matrix(item: BlenderObject) -> Floats:
     return matrix_array(item.matrix_world) if action is None else np.array(action[_MATRIX]).reshape(4, 4)
 
 
-def write_keys(scene: BlenderScene, poses: Mapping[int, Mapping[str, Floats]], cache: str) -> list[str]:
+def write_keys(scene: BlenderScene, poses: Mapping[int, Mapping[str, Floats]], cache: str) -> list[Message]:
     """Keyframe location and rotation of objects at every baked frame, replacing keyframes of an earlier bake.
 
     Args:
@@ -43,23 +44,23 @@ def write_keys(scene: BlenderScene, poses: Mapping[int, Mapping[str, Floats]], c
         cache: the cache folder as Blender stores it.
 
     Returns:
-        A line for each object that could not be keyframed.
+        A message for each object that could not be keyframed.
     """
     numbers = sorted(poses)
-    complaints = []
+    refusals = []
     for name in poses[numbers[0]] if numbers else ():
         item = next((each for each in scene.objects if name in (each.name, each.name_full) and each.mpm.type == "collider"), None)
         if item is None:
             continue
         frames = [number for number in numbers if name in poses[number]]
-        complaint = _refusal(item)
-        if complaint:
-            complaints.append(complaint)
+        refusal = _refusal(item)
+        if refusal:
+            refusals.append(refusal)
             continue
         start = _freed(item)
         moves = relative_moves([poses[number][name] for number in frames], scene.unit_settings.scale_length)
         _write(item, frames, moves, start, cache)
-    return complaints
+    return refusals
 
 
 def relative_moves(poses: Sequence[Floats], scale_length: float) -> list[Floats]:
@@ -107,15 +108,14 @@ def _baked_action(item: BlenderObject) -> Any:
     return action if action is not None and all(name in action for name in _REMEMBERED) else None
 
 
-def _refusal(item: BlenderObject) -> str:
+def _refusal(item: BlenderObject) -> Message:
+    subject = f'Object "{item.name}"'
     if item.library is not None:
-        return f'Object "{item.name}" is linked, so its motion was not written as keyframes; make a library override.'
+        return Message("it is linked, so its motion was not written as keyframes", ("make a library override",), subject)
     if item.animation_data is not None and item.animation_data.action is not None and not has_baked_keys(item):
-        return (
-            f'Object "{item.name}": its action "{item.animation_data.action.name}" was kept, so the motion of the bake was not '
-            "written; unlink the action and bake again."
-        )
-    return ""
+        problem = f'its action "{item.animation_data.action.name}" was kept, so the motion of the bake was not written'
+        return Message(problem, ("unlink the action and bake again",), subject)
+    return NOTHING
 
 
 def _rotation_path(item: BlenderObject) -> str:

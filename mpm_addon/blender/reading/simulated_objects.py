@@ -74,16 +74,22 @@ def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
     if object_name:
         if object_name not in scene.objects:
             near = suggestion(object_name, scene.objects.keys())
-            raise SceneError(f'Object "{object_name}" does not exist in scene "{scene.name}"{near}', "check its name")
+            raise SceneError(f'it does not exist in scene "{scene.name}"{near}', "check its name", subject=f'Object "{object_name}"')
         marked = [item for item in marked if item.name == object_name]
         if not marked:
-            raise SceneError(f'Object "{object_name}" is not an emitter', "name an emitter, or make it one in the Physics tab")
+            raise SceneError(
+                "it is not an emitter", "name an emitter, or make it one in the Physics tab", subject=f'Object "{object_name}"'
+            )
     if not marked:
-        raise SceneError(f'Scene "{scene.name}" has no emitter', "select an object and set its type to Emitter in the Physics tab")
+        raise SceneError(
+            "it has no emitter", "select an object and set its type to Emitter in the Physics tab", subject=f'Scene "{scene.name}"'
+        )
     emitting = [item for item in marked if _is_evaluated(context, item)]
     if not emitting:
         raise SceneError(
-            f'Emitter "{marked[0].name}" is disabled in viewports or in an excluded collection, as is every emitter', "enable one"
+            "it is disabled in viewports or in an excluded collection, as is every emitter",
+            "enable one",
+            subject=f'Emitter "{marked[0].name}"',
         )
     return emitting
 

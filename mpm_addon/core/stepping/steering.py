@@ -219,5 +219,5 @@ def _numbers(values: Any, shape: tuple[int, ...], subject: str) -> Floats:
     except (TypeError, ValueError):
         found = np.zeros(0)
     if found.shape != shape or not np.isfinite(found).all():
-        raise SceneError(f"{subject} is {str(values)[:60]}", f"use {' x '.join(map(str, shape))} finite numbers")
+        raise SceneError(f"it is {str(values)[:60]}", f"use {' x '.join(map(str, shape))} finite numbers", subject=subject)
     return found

@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import session, unstable
-from mpm_addon.blender.host.wording import problem_and_remedy
+from mpm_addon.blender.host.wording import in_blender, problem_and_remedy
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading import freshness
 from mpm_addon.blender.reading.fingerprint import is_comparable
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import Cancelled, MpmError
+from mpm_addon.core.messages import Message
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import remove_failure
 from tests.blender.scenes import error_of, failure
@@ -71,9 +72,9 @@ def test_a_worker_that_dies_is_reported_with_its_last_words(bpy: Any, stand_in: 
 
 def test_what_a_bake_closed_is_reported(bpy: Any, stand_in: Any) -> None:
     stand_in("warned")
-    news: list[str] = []
+    news: list[Message] = []
     assert session.bake(bpy.context, on_news=news.extend) == []
-    assert news == ['Emitter "Cube": its mesh has a hole']
+    assert list(map(in_blender, news)) == ['Emitter "Cube": its mesh has a hole']
 
 
 def test_one_bake_at_a_time(bpy: Any, stand_in: Any) -> None:

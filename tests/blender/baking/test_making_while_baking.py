@@ -11,6 +11,7 @@ import pytest
 
 from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes, session
 from mpm_addon.blender.host.file_record import silent
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.scene.settings import Solver
@@ -34,7 +35,7 @@ def test_a_bake_makes_its_surface_on_the_way_if_it_is_asked_to(bpy: Any, host: s
     assert item.mpm.surface.object is not None
     settings.attributes = "stres"
     said = session.bake(bpy.context)
-    assert ["The surface was not made" in line and '"stres"' in line for line in said] == [True]
+    assert ["The surface was not made" in line and '"stres"' in line for line in map(in_blender, said)] == [True]
 
 
 @pytest.mark.parametrize("is_begun", [True, False])

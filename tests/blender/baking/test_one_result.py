@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import one_result, session, shown_caches
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects
+from mpm_addon.core.messages import NOTHING, Message
 from tests.blender.scenes import write_cache
 from tests.blender.stand_ins import add_parts, stand_in
 
@@ -25,8 +27,9 @@ def plain_nodes(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def bake_into(bpy: Any, folder: Path) -> tuple[list[str], list[str]]:
     """Bake into another folder; returns the news and the warnings."""
     bpy.context.scene.mpm.cache = str(folder)
-    news: list[str] = []
-    return news, session.bake(bpy.context, on_news=news.extend)
+    news: list[Message] = []
+    warnings = session.bake(bpy.context, on_news=news.extend)
+    return list(map(in_blender, news)), list(map(in_blender, warnings))
 
 
 def test_the_particle_object_follows_the_bake_into_another_folder(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
@@ -38,11 +41,11 @@ def test_the_particle_object_follows_the_bake_into_another_folder(bpy: Any, stan
     news, warnings = bake_into(bpy, second)
     assert particle_objects.result_objects(bpy.context.scene) == [item]
     assert (item.mpm.cache, item.mpm.use_retime) == (str(second), True)
-    assert news == [f'"MPM Particles" now shows {second}; the frames in {first} are kept.']
+    assert news == [f'"MPM Particles" now shows {second}, and the frames in {first} are kept']
     assert warnings == []
     assert (first / "takes").is_dir()
     # and back, where frames are cached already
-    assert bake_into(bpy, first)[0] == [f'"MPM Particles" now shows {first}; the frames in {second} are kept.']
+    assert bake_into(bpy, first)[0] == [f'"MPM Particles" now shows {first}, and the frames in {second} are kept']
 
 
 def test_copies_of_the_particle_object_follow_too(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
@@ -92,7 +95,7 @@ def test_show_frames_follows_the_scenes_folder(bpy: Any, stand_in: Any, tmp_path
 def test_a_preview_does_not_take_the_particles_of_the_bake(bpy: Any, stand_in: Any, tmp_path: Path) -> None:
     stand_in("good")
     bake_into(bpy, tmp_path / "cache")
-    assert one_result.follow(bpy.context.scene, str(tmp_path / "cache_preview")) == ""
+    assert one_result.follow(bpy.context.scene, str(tmp_path / "cache_preview")) == NOTHING
 
 
 @pytest.mark.blender
@@ -115,7 +118,7 @@ def test_emitters_that_are_rendered_twice_are_pointed_out(bpy: Any, stand_in: An
     (item,) = particle_objects.result_objects(scene)
     own = shown_caches.show_cache(scene, str(write_cache(tmp_path / "own", {1: 3})), object_name="Cube")
     own.mpm.keeps_cache = False
-    (line,) = one_result.overlaps(scene, tmp_path / "own")
+    (line,) = map(in_blender, one_result.overlaps(scene, tmp_path / "own"))
     names = ", ".join(f'"{part.name}"' for part in own.mpm.display.parts)
     assert line.startswith(f'"MPM Particles" shows {names} a second time, from {tmp_path / "cache"}; hide or delete it')
     item.hide_render = True

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import relocation
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.interface.panels import notice_panels
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
@@ -60,7 +61,7 @@ def shown(bpy: Any, item: Any) -> list[int]:
 
 
 def notices(bpy: Any) -> str:
-    return " ".join(notice_panels.lines(bpy.context.scene))
+    return " ".join(map(in_blender, notice_panels.notices(bpy.context.scene)))
 
 
 def test_the_first_save_moves_the_frames_beside_the_file(bpy: Any, tmp_path: Path) -> None:
@@ -207,7 +208,7 @@ def test_a_file_that_is_saved_elsewhere_shows_its_frames_and_bakes_beside_itself
     save(bpy, tmp_path / "second" / "file.blend")
     assert item.mpm.cache == "//../first/cache_mpm"
     assert shown(bpy, item) == [5, 5]
-    assert ". New bakes go to //cache_mpm" in notices(bpy)
+    assert ", and new bakes go to //cache_mpm" in notices(bpy)
     # a bake reuses the same object
     write_cache(tmp_path / "second" / "cache_mpm", {1: 7, 2: 7})
     assert particle_objects.result_object(bpy.context.scene, paths.cache_path(bpy.context.scene)) == item

@@ -15,6 +15,7 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import child, previews, shown_caches
 from mpm_addon.blender.exporting import particle_files, publishing
+from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.interface.operators import commands
 from mpm_addon.blender.playback import particle_objects, volume_objects
 from mpm_addon.core.errors import MpmError
@@ -128,7 +129,7 @@ def test_a_publication_shows_everything_without_the_extension(bpy: Any, saved: A
     assert (len(saved.data.vertices), image.packed_file, len(bpy.data.scenes), len(bpy.data.cache_files)) == (8, None, 1, 0)
     manifest = json.loads((tmp_path / "out" / publishing.MANIFEST).read_text())
     assert manifest["outside"] == [str(tmp_path / "sky.mov")]
-    assert manifest["notes"][0] == '"MPM Particles" is empty at frame 5: Frame 5 is not baked.'
+    assert manifest["notes"][0] == '"MPM Particles" is empty at frame 5: Frame 5 is not baked'
 
     (tmp_path / "cache").rename(tmp_path / "gone")
     (tmp_path / "texture.png").unlink()
@@ -243,14 +244,16 @@ def test_skins_are_named_because_they_are_not_published(bpy: Any, saved: Any, tm
     skin = saved.mpm.display.parts[0].skin = add_mesh(bpy, "red Skin")
     skin.parent = saved
     bpy.ops.wm.save_mainfile()
-    assert '"red Skin" is not published; export it as Alembic or USD.' in publishing.publish(bpy.context, tmp_path / "out")
+    notes = map(in_blender, publishing.publish(bpy.context, tmp_path / "out"))
+    assert '"red Skin" is not published; export it as Alembic or USD.' in notes
 
 
 @blender
 def test_volumes_are_named_and_left_behind_because_only_the_extension_plays_them(bpy: Any, saved: Any, tmp_path: Path) -> None:
     name = volume_objects.add(saved).name
     bpy.ops.wm.save_mainfile()
-    assert f'"{name}" is not published; export the volumes as OpenVDB files.' in publishing.publish(bpy.context, tmp_path / "out")
+    notes = map(in_blender, publishing.publish(bpy.context, tmp_path / "out"))
+    assert f'"{name}" is not published; export the volumes as OpenVDB files.' in notes
     with bpy.data.libraries.load(str(next((tmp_path / "out").glob("*.blend")))) as (found, _):
         assert name not in found.objects
         assert saved.name in found.objects

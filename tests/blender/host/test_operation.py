@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -240,6 +240,16 @@ def test_what_is_foreseen_is_said_as_it_is_and_taken_back_too(bpy: Any, monkeypa
     monkeypatch.setattr(quick, "_add_floor", refuse)
     assert error_of(bpy.ops.mpm.quick) == "No room for a floor; bake with restart=True."
     assert difference(before, file_state(bpy)) == {}
+
+
+def test_notes_of_an_operator_are_worded_for_scripts_in_the_background(bpy: Any) -> None:
+    reports: list[tuple[set[str], str]] = []
+    operator: Any = SimpleNamespace(report=lambda level, text: reports.append((level, text)))
+    operation.Operation.notes(operator, [Message("The scene has changed", (Action.RESTART,)), Message("`grid_spacing` is large")])
+    assert reports == [
+        ({"WARNING"}, "The scene has changed; bake with restart=True."),
+        ({"WARNING"}, "Cell Size is large"),
+    ]
 
 
 def test_what_cannot_be_taken_back_is_said(bpy: Any, monkeypatch: pytest.MonkeyPatch, unexpected: list[BaseException]) -> None:

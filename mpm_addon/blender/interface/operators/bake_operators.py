@@ -147,8 +147,9 @@ class MPM_OT_bake_all(Following, bpy.types.Operator):
     def _finish(self, context: Context, queue: bake_queue.Queue) -> Any:
         self._stop(context)
         bake_queue.end()
-        self.notes(queue.complaints())
-        return {"CANCELLED"} if queue.complaints() else {"FINISHED"}
+        failures = queue.failures()
+        self.notes(failures)
+        return {"CANCELLED"} if failures else {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
         """Blender ends the operator itself, to open another file or to quit."""

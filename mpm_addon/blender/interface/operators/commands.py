@@ -9,6 +9,7 @@ import bpy
 from ....command_line.arguments import frame_range
 from ....command_line.printing import complain
 from ....core.errors import Cancelled, MpmError, SceneError
+from ....core.messages import Message, one_line
 from ....stopping import CANCELLED
 from ....storage.events import BakeFrame, BakeStart, Event, Finished
 from ...baking import bake_queue, session
@@ -90,9 +91,9 @@ def _publish(options: argparse.Namespace) -> None:
     _print_notes(export_operators.publish(bpy.context, options.output))
 
 
-def _print_notes(notes: Sequence[str]) -> None:
+def _print_notes(notes: Sequence[Message]) -> None:
     for note in notes:
-        print(f"mpm: {note}", file=sys.stderr, flush=True)
+        print(f"mpm: {one_line(note.text())}", file=sys.stderr, flush=True)
 
 
 def _print_event(event: Event) -> None:

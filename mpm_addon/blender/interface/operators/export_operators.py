@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ....core.errors import MpmError
+from ....core.messages import Message
 from ....storage.exporters import EXPORTERS
 from ...exporting import particle_files, publishing
 from ...host.blender_types import BlenderEvent, Context
@@ -113,13 +114,13 @@ class MPM_PT_export(ScenePanel, bpy.types.Panel):
         column.operator("mpm.publish", icon="FILE_TICK")
 
 
-def export(context: Context, filepath: str, *, object_name: str = "", frames: tuple[int, int] | None = None) -> list[str]:
+def export(context: Context, filepath: str, *, object_name: str = "", frames: tuple[int, int] | None = None) -> list[Message]:
     """Export to a path as Blender stores it; see `export_points`."""
     item = particle_files.exported_object(context.scene, object_name)
     return particle_files.export_points(context, item, _absolute(filepath, "file"), frames)
 
 
-def publish(context: Context, directory: str) -> list[str]:
+def publish(context: Context, directory: str) -> list[Message]:
     """Publish to a path as Blender stores it; see `publishing.publish`."""
     return publishing.publish(context, _absolute(directory, "folder"))
 

@@ -5,6 +5,7 @@ from typing import Any
 import bpy
 
 from ....core.errors import MpmError
+from ....core.messages import Message
 from ...baking import previews, session
 from ...baking.session import BakeSession
 from ...baking.shown_caches import show_motion
@@ -12,7 +13,6 @@ from ...host.blender_types import BlenderEvent, BlenderObject, BlenderScene, Con
 from ...host.operation import Operation
 from ...host.redrawing import redraw
 from ...host.registrar import Registrar
-from ...host.wording import in_blender
 from ...live import live_session
 from ...settings import paths
 from .following import Following, FollowingBake
@@ -122,15 +122,15 @@ class MPM_OT_preview_free(Operation, bpy.types.Operator):
         return list(context.scene.objects)
 
 
-def _baked_motion(scene: BlenderScene) -> list[str]:
-    """Restore the keyframes of dynamic colliders from the full bake, if there is one. Returns a line for each that failed."""
+def _baked_motion(scene: BlenderScene) -> list[Message]:
+    """Restore the keyframes of dynamic colliders from the full bake, if there is one. Returns a message for each that failed."""
     cache = paths.cache_path(scene)
     if not paths.holds_cache(paths.absolute(cache)):
         return []
     try:
         return show_motion(scene, cache)
     except MpmError as error:
-        return [in_blender(error.message)]
+        return [error.message]
 
 
 def _bake_options(context: Context) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from ...baking import preflight
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
 from ...host.redrawing import redraw
-from ...host.wording import in_blender
 from .following import Following
 
 
@@ -59,7 +58,7 @@ class MPM_OT_preflight(Following, bpy.types.Operator):
         preflight.end()
 
     def _tell(self, report: preflight.Report) -> None:
-        self.notes(in_blender(message_of(warning)) for warning in report["warnings"])
+        self.notes(message_of(warning) for warning in report["warnings"])
 
 
 class MPM_OT_preflight_cancel(Operation, bpy.types.Operator):

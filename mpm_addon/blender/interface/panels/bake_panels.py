@@ -74,8 +74,8 @@ def _draw_queue(layout: Layout) -> None:
         return
     column = layout.column(align=True)
     for number, entry in enumerate(queue.entries):
-        if entry.outcome:
-            icon = "CHECKMARK" if entry.outcome == "done" else "ERROR"
+        if entry.is_over:
+            icon = "ERROR" if entry.failure else "CHECKMARK"
         else:
             icon = "TIME" if number == queue.index else "BLANK1"
         column.label(text=entry.name, icon=icon)

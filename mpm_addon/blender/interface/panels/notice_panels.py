@@ -2,19 +2,19 @@
 
 import bpy
 
+from ....core.messages import Message
 from ... import migrations
 from ...baking import health, relocation
 from ...host.blender_types import BlenderScene, Context
-from ...host.wording import in_blender
 from ...settings import paths
 from .drawing import ScenePanel, draw_lines, split_layout
 
 
-def lines(scene: BlenderScene) -> list[str]:
+def notices(scene: BlenderScene) -> list[Message]:
     """The notices; usually none. Cheap enough for a panel."""
     folder = paths.absolute(paths.cache_path(scene))
-    found = [*relocation.notices(scene), *map(in_blender, (migrations.notice(scene), health.folder_problem(folder)))]
-    return [line for line in found if line]
+    found = [*relocation.notices(scene), migrations.notice(scene), health.folder_problem(folder)]
+    return [message for message in found if message]
 
 
 class MPM_PT_notices(ScenePanel, bpy.types.Panel):
@@ -25,12 +25,12 @@ class MPM_PT_notices(ScenePanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.scene is not None and bool(lines(context.scene))
+        return context.scene is not None and bool(notices(context.scene))
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
-        for line in lines(context.scene):
-            draw_lines(layout, line, "INFO")
+        for message in notices(context.scene):
+            draw_lines(layout, message, "INFO")
 
 
 CLASSES = (MPM_PT_notices,)
