@@ -2,7 +2,7 @@
 
 import argparse
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from environments import ROOT
@@ -67,15 +67,23 @@ def worded(text: str) -> str:
 def messages_of(path: Path) -> Iterator[str]:
     """The messages of errors and warnings in a file, with `…` in place of values, and with marked names."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    constants = _constants(tree)
-    for node in ast.walk(tree):
+    constants = _texts(tree.body, {})
+    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+        yield from _messages_in(function, _texts(ast.walk(function), constants))
+    for statement in tree.body:
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            yield from _messages_in(statement, constants)
+
+
+def _messages_in(part: ast.AST, texts: Mapping[str, str]) -> Iterator[str]:
+    for node in ast.walk(part):
         if isinstance(node, ast.Call) and _name(node.func) in ERRORS and len(node.args) > BEFORE.get(_name(node.func), 0):
-            text = _told(node, constants)
+            text = _told(node, texts)
             if len(text.replace(VALUE, "").split()) > 2:
                 yield text
 
 
-def _told(call: ast.Call, constants: Mapping[str, str]) -> str:
+def _told(call: ast.Call, texts: Mapping[str, str]) -> str:
     """The text of a message call: the subject, the problem and the remedies."""
     name = _name(call.func)
     problem, *remedies = call.args[BEFORE.get(name, 0) :]
@@ -83,37 +91,35 @@ def _told(call: ast.Call, constants: Mapping[str, str]) -> str:
     if name == "Message":
         subject = remedies[1] if len(remedies) > 1 else subject
         remedies = remedies[0].elts if remedies and isinstance(remedies[0], ast.Tuple) else remedies[:1]
-    text = template(problem, constants) or VALUE
-    helps = ", then ".join(
-        ACTIONS.get(ast.unparse(each)) or template(each, constants) or constants.get(_name(each), VALUE) for each in remedies
-    )
-    about = "" if subject is None else template(subject, constants) or VALUE
+    text = template(problem, texts) or VALUE
+    helps = ", then ".join(ACTIONS.get(ast.unparse(each)) or template(each, texts) or VALUE for each in remedies)
+    about = "" if subject is None else template(subject, texts) or VALUE
     return Message(text, (helps,) if helps else (), about).text(MARKED)
 
 
-def template(node: ast.expr, constants: Mapping[str, str]) -> str | None:
-    """The text of a constant, of an f-string or of a sum of them; None for anything else."""
+def template(node: ast.expr, texts: Mapping[str, str]) -> str | None:
+    """The text of a constant, of an f-string or of a sum of them, also by name; None for anything else."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr.isupper()):
+        return texts.get(_name(node))
     if isinstance(node, ast.FormattedValue):
-        return constants.get(_name(node.value), VALUE)
+        return template(node.value, texts) or VALUE
     if isinstance(node, ast.JoinedStr):
-        return "".join(template(part, constants) or "" for part in node.values)
+        return "".join(template(part, texts) or "" for part in node.values)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        sides = [template(side, constants) for side in (node.left, node.right)]
+        sides = [template(side, texts) for side in (node.left, node.right)]
         return None if sides == [None, None] else "".join(VALUE if side is None else side for side in sides)
     return None
 
 
-def _constants(tree: ast.Module) -> dict[str, str]:
-    """The text constants of a module, by name."""
-    return {
-        target.id: node.value.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+def _texts(statements: Iterable[ast.AST], known: Mapping[str, str]) -> dict[str, str]:
+    """The texts that are assigned to one name each, in addition to those that are known; not those of names that have several."""
+    found: dict[str, list[str | None]] = {}
+    for node in statements:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, []).append(template(node.value, known))
+    return {**known, **{name: texts[0] for name, texts in found.items() if len(texts) == 1 and texts[0] is not None}}
 
 
 def _name(expression: ast.expr) -> str:

@@ -54,6 +54,6 @@ def _level_of_cache(options: argparse.Namespace, tell: OnEvent) -> str | None:
         return None  # the bake itself reports the error
     if level is None or level == NATIVE or level not in LEVELS or is_supported(level):
         return level if level in LEVELS else None
-    words = f"was baked with level {level}, which this processor does not support; later frames may differ in their last digits"
+    words = f"it was baked with level {level}, which this processor does not support; later frames may differ in their last digits"
     tell(WarningEvent(warning=SceneWarning(Topic.PROCESSOR, Message(words, (), str(options.cache)))))
     return None
