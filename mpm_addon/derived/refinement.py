@@ -15,7 +15,7 @@ from .neighbors import Floats, Integers
 # Whether triangles with these corners (m, 3, 3) have to be small.
 IsNear = Callable[[Floats], NDArray[np.bool_]]
 _MOST_ROUNDS = 200
-# No mesh gets more vertices than this for being too coarse; a frame of so many is read and shown in a hundredth of a second.
+# No mesh gets more vertices than this for being too coarse; so many play back at 24 frames a second.
 MOST_VERTICES = 100_000
 
 

@@ -38,13 +38,18 @@ def apart(x: np.ndarray) -> np.ndarray:
 @pytest.fixture
 def torn(bpy: Any, tmp_path: Path) -> Any:
     """The object that shows a subdivided cube of four frames, whose halves part at the third, where the upper one is lifted."""
+    return torn_cube(bpy, tmp_path, levels=2)
+
+
+def torn_cube(bpy: Any, tmp_path: Path, *, levels: int) -> Any:
+    """The same with another number of subdivisions; without any, its skin is subdivided instead."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 4
     emitter = add_emitter(bpy, "Jelly")
     for cut in ("SIMPLE", "SIMPLE"):
         emitter.modifiers.new(cut, "SUBSURF").subdivision_type = cut
     for modifier in emitter.modifiers:
-        modifier.levels = 2
+        modifier.levels = levels
     uv = emitter.data.uv_layers.new(name="Mine")
     # where a corner is, as a texture coordinate: linear over each face
     places = np.array([tuple(emitter.data.vertices[loop.vertex_index].co) for loop in emitter.data.loops])
@@ -151,6 +156,29 @@ def test_faces_keep_what_they_had_and_their_parts_have_it_where_they_are(bpy: An
     weights = np.array([max((each.weight for each in vertex.groups), default=0.0) for vertex in mesh.vertices])
     assert (weights[rest[:, 2] > 0.49] > 0.74).all()
     assert (weights[rest[:, 2] < -0.49] == 0.0).all()
+
+
+@blender
+def test_a_box_of_eight_vertices_is_cut_too(bpy: Any, tmp_path: Path) -> None:
+    item = torn_cube(bpy, tmp_path, levels=0)
+    skin, scene = skin_of(item), bpy.context.scene
+    own, count = faces(skin.data), len(skin.data.vertices)
+    assert count > 8
+    for number, is_cut in ((3, True), (4, True), (2, False), (3, True)):
+        scene.frame_set(number)
+        assert not skin_objects.status(item)
+        assert (len(skin.data.vertices) > count) == is_cut
+        assert (edge_uses(skin.data) == 2).all()
+        assert is_cut or faces(skin.data) == own
+    mesh = skin.data
+    rest = positions(mesh) - (positions(mesh)[:, 2:] > 1.5) * LIFT
+    uv = values(mesh, "Mine", "loops", "vector", 2)
+    surface = [polygon for polygon in mesh.polygons if polygon.material_index != skin.mpm.torn.inside]
+    assert len(mesh.polygons) > len(surface) > 1000
+    for polygon in surface:
+        corners = rest[list(polygon.vertices)]
+        np.testing.assert_allclose(uv[list(polygon.loop_indices)], corners @ [[1.0, 0.0], [0.5, 0.25], [0.0, 1.0]], atol=2e-3)
+        assert polygon.material_index == int(corners[:, 0].min() > 0.499)
 
 
 @blender
