@@ -9,8 +9,9 @@ from ..scene.settings import Solver
 from ..transfer.advance import advance_material
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import DEFORMATION, FLUID_ROW_COUNT, POSITION, VELOCITY, VELOCITY_GRADIENT
+from .judgment import LARGEST_GRADIENT_STEP
 from .material_instances import MaterialInstance
-from .stepper import LARGEST_GRADIENT_STEP, Stepper
+from .stepper import Stepper
 from .time_step import StepControl
 
 Mask = NDArray[np.bool_]

@@ -14,7 +14,7 @@ from ..contact.deforming_obstacle import DeformingObstacle
 from ..contact.feet import STICKY
 from ..contact.obstacle import Obstacle, nodes_of
 from ..contact.obstacles import ObstacleGroup
-from ..failure import Kind, Trouble
+from ..failure import Trouble
 from ..transfer.blocks import BLOCK
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
@@ -24,6 +24,7 @@ from ..transfer.rest_grid import RestGrid
 from ..transfer.rest_strain import EXTREME_COUNT, Strain, strain_particles
 from ..transfer.rows import VELOCITY
 from ..transfer.scheme import Scheme
+from .judgment import Extremes, Plausible
 from .material_instances import MaterialInstance
 from .parting import came_apart
 from .resumption import wrong
@@ -71,7 +72,6 @@ class RestBodies:
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._near: list[NDArray[np.int64]] = []
         self._held: list[NDArray[np.int64]] = []
-        self._trouble: Trouble | None = None
         self._groups = np.arange(len(store.fields))
         self._is_alone, self._is_mixed = np.zeros(len(store.fields), np.bool_), False
         self._farthest = 0.0
@@ -134,7 +134,8 @@ class RestBodies:
         self._find_near(obstacles)
         self.grid.see(self._find_near_blocks(obstacles, is_driven=is_driven))
         self.grid.show_nodes()
-        self._strain(0.0, is_shown=True)
+        # already judged, by the substep that led here
+        self._strain(0.0, Plausible(), is_shown=True)
 
     def _find_groups(self, *, is_driven: bool) -> None:
         """Find which bodies may exchange impulses until the next sort, directly or through others, and the groups of these bodies alone."""
@@ -208,13 +209,16 @@ class RestBodies:
         """A context in which only colliders that are not dynamic act on the nodes of the world."""
         return self.grid.noting_colliders() if self._is_mixed else nullcontext()
 
-    def step(self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], *, is_shown: bool) -> Trouble | None:
+    def step(
+        self, dt: float, gravity: NDArray[Any], obstacles: Sequence[ObstacleGroup], plausible: Plausible, *, is_shown: bool
+    ) -> Trouble | None:
         """Move the bodies by a substep, after everything has acted on the nodes of the world.
 
         Args:
             dt: [s].
             gravity: (3,) [m/s^2], already included in the velocities that `note_nodes` recorded.
             obstacles: the colliders that are not dynamic.
+            plausible: what no particle exceeds.
             is_shown: whether the table is read afterward.
 
         Returns:
@@ -227,17 +231,20 @@ class RestBodies:
         grid.accelerate(dt * gravity.astype(np.float64))
         self._hold(obstacles)
         grid.move(dt)
-        self._strain(dt, is_shown=is_shown)
-        if not math.isfinite(self._farthest):
-            return self._trouble or Trouble(Kind.NOT_FINITE, f'Material "{self.stiffest}"')
-        if is_shown or self._trouble is not None:
+        trouble = self._strain(dt, plausible, is_shown=is_shown)
+        if is_shown or trouble is not None:
             grid.show_particles()
-        return self._trouble
+        return trouble
 
-    def _strain(self, dt: float, *, is_shown: bool) -> None:
-        """Compute F, stress and forces from the state of the nodes, after a substep of dt [s], or after a sort (0)."""
+    def _strain(self, dt: float, plausible: Plausible, *, is_shown: bool) -> Trouble | None:
+        """Compute F, stress and forces from the state of the nodes, after a substep of dt [s], or after a sort (0).
+
+        Returns:
+            What became unstable, or None.
+        """
         grid, store = self.grid, self.grid.store
-        self.speeds, self._trouble, self.stiffest, self._farthest = Speeds(), None, "", 0.0
+        self.speeds, self.stiffest, self._farthest = Speeds(), "", 0.0
+        trouble: Trouble | None = None
         for rest_number, number in enumerate(grid.parts.instances):
             if number not in self._numbers:
                 continue
@@ -255,17 +262,14 @@ class RestBodies:
                 store.arenas,
                 self._extremes,
             )
-            fastest, farthest, wave_speed, gradient, flattest, check = (float(each) for each in self._extremes.max(axis=0))
-            subject = f'Material "{instance.name}"'
-            if not math.isfinite(check) and self._trouble is None:
-                self._trouble = Trouble(Kind.NOT_FINITE, subject, number)
-            if -flattest <= instance.law.least_volume_ratio and self._trouble is None:
-                self._trouble = Trouble(Kind.INVERTED, subject, number)
-            if wave_speed > self.speeds.wave:
+            extremes = Extremes.of(self._extremes)
+            trouble = trouble or plausible.trouble(extremes, dt, number, instance)
+            if extremes.wave_speed > self.speeds.wave:
                 self.stiffest = instance.name
-            self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
-            self._farthest = max(self._farthest, farthest)
+            self.speeds = self.speeds.at_least(*extremes.speeds)
+            self._farthest = max(self._farthest, extremes.way)
         grid.take_forces()
+        return trouble
 
     def watch(self, obstacles: Sequence[ObstacleGroup]) -> None:
         """Find the particles that colliders have come near since the last sort. To be called before `push`."""

@@ -25,6 +25,7 @@ from ..transfer.rows import POSITION, VELOCITY
 from ..transfer.scatter import particles_to_grid
 from ..transfer.scheme import farthest_drift, scheme_of
 from .influences import Director
+from .judgment import Extremes, Plausible
 from .material_instances import MaterialInstance
 from .phase_clock import PhaseClock
 from .rest_bodies import RestBodies
@@ -32,7 +33,6 @@ from .space_filling import SpaceFilling
 from .tearing import Tearing
 from .time_step import Drive, Speeds
 
-LARGEST_GRADIENT_STEP = 0.9
 NO_SLOTS = np.zeros(0, np.int64)
 
 
@@ -218,11 +218,7 @@ class Stepper:
     def _step_rest(self, dt: float, drift: float) -> Trouble | None:
         """Move the bodies whose forces come from their rest state; returns what became unstable. Others have drifted by `drift` cells."""
         rest = self.rest
-        trouble = rest.step(dt, self._director.gravity[:3], self.obstacles, is_shown=self.planned is None)
-        if trouble is None and (rest.speeds.particle > self.explained_speed or rest.drift > self._longest_way):
-            trouble = Trouble(Kind.RUNAWAY, f'Material "{rest.stiffest}"')
-        if trouble is None and dt * rest.speeds.gradient > LARGEST_GRADIENT_STEP:
-            trouble = Trouble(Kind.INVERTED, f'Material "{rest.stiffest}"')
+        trouble = rest.step(dt, self._director.gravity[:3], self.obstacles, self._plausible, is_shown=self.planned is None)
         if rest.is_used:
             if rest.speeds.wave > self.speeds.wave:
                 self.stiffest = rest.stiffest
@@ -307,21 +303,20 @@ class Stepper:
             if self.rest.includes(number):
                 continue
             self._pass(number, instance, dt, self.planned)
-            fastest, farthest, wave_speed, gradient, flattest, check = (float(extreme) for extreme in self._extremes.max(axis=0))
-            kind = None
-            if not math.isfinite(check):
-                kind = Kind.NOT_FINITE
-            elif fastest > self.explained_speed or farthest > self._longest_way:
-                kind = Kind.RUNAWAY
-            elif dt * gradient > LARGEST_GRADIENT_STEP or -flattest <= instance.law.least_volume_ratio:
-                kind = Kind.INVERTED
-            if kind is not None:
-                return Trouble(kind, f'Material "{instance.name}"', number), drift
-            if wave_speed > self.speeds.wave:
+            extremes = Extremes.of(self._extremes)
+            trouble = self._plausible.trouble(extremes, dt, number, instance)
+            if trouble is not None:
+                return trouble, drift
+            if extremes.wave_speed > self.speeds.wave:
                 self.stiffest = instance.name
-            self.speeds = self.speeds.at_least(wave_speed, fastest, gradient)
-            drift = max(drift, farthest)
+            self.speeds = self.speeds.at_least(*extremes.speeds)
+            drift = max(drift, extremes.way)
         return None, drift
+
+    @property
+    def _plausible(self) -> Plausible:
+        """What no particle exceeds in a stable substep."""
+        return Plausible(self.explained_speed, self._longest_way)
 
     def _pass(self, number: int, instance: MaterialInstance, dt: float, next_dt: float | None) -> None:
         """Advance one material instance by dt, and scatter it for the next substep if there is one."""

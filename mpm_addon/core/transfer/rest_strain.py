@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..arithmetic.linalg import multiply, squared_norm, times_transpose
+from ..arithmetic.linalg import determinant, multiply, squared_norm, times_transpose
 from ..arithmetic.operations import absolute, any_of, constant, generic, maximum, minimum, sqrt
 from ..arithmetic.symmetric import least_eigenvalue, lower_bound
 from ..arithmetic.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny, store_as_int32
@@ -65,87 +65,171 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
         extremes: (pieces, 6) result: largest speed [m/s], largest displacement along an axis [cells], largest wave speed [m/s] or up to
             one percent more, largest |L| [1/s], largest -J, and 0, or NaN if something is not finite.
     """
-    table, runs = particles.table, particles.runs
-    first, pieces, instance_count = runs
-    instance, spacing = task.instance, grid.spacing
-    per_second = 1.0 / task.dt if task.dt > 0.0 else 0.0
+    first, pieces, instance_count = particles.runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
         before = flush_tiny()
         numbers, index = scratch.values[piece], scratch.lowest[piece]
-        fastest = constant(0.0, load(table[MASS], 0, LANE_COUNT))
-        farthest, stiffest, loosest, steepest, check = fastest, fastest, fastest, fastest, fastest
-        flattest = constant(-1e30, fastest)
-        one = constant(1.0, fastest)
-        loud = (QUIET / spacing) ** 2 * rest_speed_squared(constants, one, one)
-        behind, room = pieces[piece], arenas.rooms[instance, piece]
+        peaks = no_peaks(constant(0.0, load(particles.table[MASS], 0, LANE_COUNT)))
+        sound = grid.spacing, loudness(constants, grid.spacing, peaks[0])
+        behind, room = pieces[piece], arenas.rooms[task.instance, piece]
         while behind < pieces[piece + 1]:
             begin = behind
-            behind = group_end(runs, instance, begin, pieces[piece + 1])
-            low, high = first[begin * instance_count + instance], first[(behind - 1) * instance_count + instance + 1]
-            for block in range(begin, behind):
-                run = block * instance_count + instance
-                if first[run] < first[run + 1]:
-                    touched = nodes_between(scheme, range_of(scheme, table, first[run], first[run + 1]), LEAST_WAY)
-                    room = open_arena(arenas, block, run, room, touched, grid.neighbors[block])
+            behind = group_end(particles.runs, task.instance, begin, pieces[piece + 1])
+            room = open_arenas(scheme, particles, grid, task.instance, (begin, behind), arenas, room)
+            low, high = first[begin * instance_count + task.instance], first[(behind - 1) * instance_count + task.instance + 1]
             for chunk in range(low, high, CHUNK):
-                count = min(high - chunk, CHUNK)
-                prepare_part(scheme, table, chunk, count, numbers, index)
-                part = begin, behind, low, chunk, count
-                if task.dt == 0.0:
-                    gather_part(scheme, particles, grid.nodes_before, grid.neighbors, instance, part, numbers, index, BEFORE)
-                gather_part(scheme, particles, grid.nodes, grid.neighbors, instance, part, numbers, index)
-                for at in range(0, count, LANE_COUNT):
-                    slot, row = chunk + at, LANE_ROW * at
-                    position = load_vector(table, POSITION, slot)
-                    way, slope, _, _ = gathered_from(scheme, position, 1.0, numbers, LANES + row)
-                    place, deformation = moved(position, way), with_unit(slope)
-                    if task.dt > 0.0:
-                        velocity = change_of(load_vector(table, PLACE, slot), place, per_second * spacing)
-                        rate = changes_of(load_matrix(table, DEFORMATION, slot), deformation, per_second)
-                    else:
-                        velocity, rate, _, _ = gathered_from(scheme, position, spacing, numbers, LANES_BEFORE + row)
-                    store_vector(table, PLACE, slot, place)
-                    store_matrix(table, DEFORMATION, slot, deformation)
-                    inverse = inverse_transposed(deformation)
-                    a, b, c, d, e, f, g, h, i = inverse
-                    gradient = multiply(rate, (a, d, g, b, e, h, c, f, i))
-                    stress, ratio = elastic_response(constants, deformation, gradient)
-                    if task.is_shown:
-                        xx, xy, xz, yy, yz, zz = stress
-                        store_vector(table, STRESS, slot, (xx, xy, xz))
-                        store_vector(table, STRESS + 3, slot, (yy, yz, zz))
-                    u, v, w = velocity
-                    farthest = maximum(farthest, maximum(absolute(u), maximum(absolute(v), absolute(w))))
-                    fastest = maximum(fastest, u * u + v * v + w * w)
-                    squared, squares = squared_norm(gradient), times_transpose(deformation, deformation)
-                    steepest = maximum(steepest, squared)
-                    flattest = maximum(flattest, -ratio)
-                    least = constant(LEAST_SQUARE, ratio)
-                    wave_squared = rest_speed_squared(constants, ratio, maximum(lower_bound(squares), least))
-                    is_loud = any_of(squared > loud)
-                    if is_loud or any_of(wave_squared > SLACK * stiffest):
-                        wave_squared = rest_speed_squared(constants, ratio, maximum(least_eigenvalue(squares), least))
-                        stiffest = maximum(stiffest, wave_squared)
-                    if is_loud:
-                        stress = cushioned(stress, gradient, wave_squared, constants.density, spacing)
-                    loosest = maximum(loosest, wave_squared)
-                    xx, xy, xz, yy, yz, zz = stress
-                    check = check + 0.0 * (u + v + w + squared + wave_squared + xx + yy + zz)
-                    force = multiply((xx, xy, xz, xy, yy, yz, xz, yz, zz), inverse)
-                    share = (-scheme.inverse_inertia / spacing) * load(table[VOLUME], slot, LANE_COUNT)
-                    prepare_forces(scheme, position, load(table[MASS], slot, LANE_COUNT), scaled(share, force), numbers, index, at)
-                live = live_count(table, chunk, count)
-                for block in range(begin, behind):
-                    run = block * instance_count + instance
-                    start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
-                    scatter_lanes(scheme, start, end, numbers, index, arenas, run)
+                part = begin, behind, low, chunk, min(high - chunk, CHUNK)
+                gather_displacements(scheme, particles, grid, task, part, numbers, index)
+                for at in range(0, part[4], LANE_COUNT):
+                    peaks = strain_lanes(constants, scheme, particles.table, task, sound, (chunk + at, at), (numbers, index), peaks)
+                scatter_forces(scheme, particles, task.instance, part, numbers, index, arenas)
+        fastest, farthest, _, loosest, steepest, flattest, check = peaks
         extremes[piece, 0] = largest(sqrt(fastest))
-        extremes[piece, 1] = task.dt / spacing * largest(farthest)
+        extremes[piece, 1] = task.dt / grid.spacing * largest(farthest)
         extremes[piece, 2] = largest(sqrt(loosest))
         extremes[piece, 3] = largest(sqrt(steepest))
         extremes[piece, 4] = largest(flattest)
         extremes[piece, 5] = largest(check)
         restore_tiny(before)
+
+
+@generic
+def open_arenas(scheme, particles, grid, instance, blocks, arenas, room):
+    """Open the arenas of an instance's runs in blocks [begin, behind); returns the first free room behind them."""
+    first, _, instance_count = particles.runs
+    begin, behind = blocks
+    for block in range(begin, behind):
+        run = block * instance_count + instance
+        if first[run] < first[run + 1]:
+            touched = nodes_between(scheme, range_of(scheme, particles.table, first[run], first[run + 1]), LEAST_WAY)
+            room = open_arena(arenas, block, run, room, touched, grid.neighbors[block])
+    return room
+
+
+@generic
+def gather_displacements(scheme, particles, grid, task, part, numbers, index):
+    """Gather displacements for a part of a group, see `gather_part`, and velocities right after a sort."""
+    prepare_part(scheme, particles.table, part[3], part[4], numbers, index)
+    if task.dt == 0.0:
+        gather_part(scheme, particles, grid.nodes_before, grid.neighbors, task.instance, part, numbers, index, BEFORE)
+    gather_part(scheme, particles, grid.nodes, grid.neighbors, task.instance, part, numbers, index)
+
+
+@generic
+def strain_lanes(constants, scheme, table, task, sound, place, room, peaks):
+    """Strain a vector of particles, and prepare their forces; returns the greatest values so far.
+
+    Args:
+        sound: the spacing [m], and `loudness`.
+        place: the first slot, and its number in the chunk.
+        room: the scratch.
+    """
+    (spacing, _), (slot, at), (numbers, index) = sound, place, room
+    position = load_vector(table, POSITION, slot)
+    deformation, velocity, rate = motion_of(scheme, table, task, spacing, slot, position, numbers, LANE_ROW * at)
+    inverse = inverse_transposed(deformation)
+    a, b, c, d, e, f, g, h, i = inverse
+    gradient = multiply(rate, (a, d, g, b, e, h, c, f, i))
+    _, _, stiffest, _, _, _, _ = peaks
+    response = response_to(constants, deformation, gradient, sound, stiffest)
+    shown, stress, _, _, _, _ = response
+    if task.is_shown:
+        xx, xy, xz, yy, yz, zz = shown
+        store_vector(table, STRESS, slot, (xx, xy, xz))
+        store_vector(table, STRESS + 3, slot, (yy, yz, zz))
+    xx, xy, xz, yy, yz, zz = stress
+    force = multiply((xx, xy, xz, xy, yy, yz, xz, yz, zz), inverse)
+    share = (-scheme.inverse_inertia / spacing) * load(table[VOLUME], slot, LANE_COUNT)
+    prepare_forces(scheme, position, load(table[MASS], slot, LANE_COUNT), scaled(share, force), numbers, index, at)
+    return with_peaks(peaks, velocity, response)
+
+
+@generic
+def motion_of(scheme, table, task, spacing, slot, position, numbers, row):
+    """F, velocity [m/s] and F' [1/s] of a vector of particles, from what they gathered. Stores F and the place."""
+    way, slope, _, _ = gathered_from(scheme, position, 1.0, numbers, LANES + row)
+    place, deformation = moved(position, way), with_unit(slope)
+    if task.dt > 0.0:
+        per_second = 1.0 / task.dt
+        velocity = change_of(load_vector(table, PLACE, slot), place, per_second * spacing)
+        rate = changes_of(load_matrix(table, DEFORMATION, slot), deformation, per_second)
+    else:
+        velocity, rate, _, _ = gathered_from(scheme, position, spacing, numbers, LANES_BEFORE + row)
+    store_vector(table, PLACE, slot, place)
+    store_matrix(table, DEFORMATION, slot, deformation)
+    return deformation, velocity, rate
+
+
+@generic
+def loudness(constants, spacing, like):
+    """The square of the |L| above which viscosity in compression is computed [1/s^2]."""
+    one = constant(1.0, like)
+    return (QUIET / spacing) ** 2 * rest_speed_squared(constants, one, one)
+
+
+@generic
+def response_to(constants, deformation, gradient, sound, stiffest):
+    """The response of a law to F and L [1/s].
+
+    Eigenvalues are computed only where the wave speed or the viscosity in compression may depend on them.
+
+    Args:
+        sound: the spacing [m], and `loudness`.
+        stiffest: the greatest square of a wave speed so far that is exact [m^2/s^2].
+
+    Returns:
+        tau to show, tau to act [Pa], J, |L|^2, the square of the wave speed and the greatest so far that is exact.
+    """
+    spacing, loud = sound
+    ratio, squared = determinant(deformation), squared_norm(gradient)
+    squares = times_transpose(deformation, deformation)
+    smallest = constant(LEAST_SQUARE, ratio)
+    least = maximum(lower_bound(squares), smallest)
+    wave_squared = rest_speed_squared(constants, ratio, least)
+    is_loud = any_of(squared > loud)
+    if is_loud or any_of(wave_squared > SLACK * stiffest):
+        least = maximum(least_eigenvalue(squares), smallest)
+        wave_squared = rest_speed_squared(constants, ratio, least)
+        stiffest = maximum(stiffest, wave_squared)
+    stress, _ = elastic_response(constants, deformation, gradient)
+    shown = stress
+    if is_loud:
+        stress = cushioned(stress, gradient, wave_squared, constants.density, spacing)
+    return shown, stress, ratio, squared, wave_squared, stiffest
+
+
+@generic
+def no_peaks(zero):
+    """What `with_peaks` starts from."""
+    return zero, zero, zero, zero, zero, constant(-1e30, zero), zero
+
+
+@generic
+def with_peaks(peaks, velocity, response):
+    """The greatest values so far, with those of another vector of particles.
+
+    They are v^2, |v| along an axis, the exact and the bounded squares of wave speeds, |L|^2, -J, and 0 or NaN.
+    """
+    fastest, farthest, _, loosest, steepest, flattest, check = peaks
+    _, (xx, _, _, yy, _, zz), ratio, squared, wave_squared, stiffest = response
+    u, v, w = velocity
+    farthest = maximum(farthest, maximum(absolute(u), maximum(absolute(v), absolute(w))))
+    fastest = maximum(fastest, u * u + v * v + w * w)
+    steepest, flattest = maximum(steepest, squared), maximum(flattest, -ratio)
+    check = check + 0.0 * (u + v + w + squared + wave_squared + xx + yy + zz)
+    return fastest, farthest, stiffest, maximum(loosest, wave_squared), steepest, flattest, check
+
+
+@generic
+def scatter_forces(scheme, particles, instance, part, numbers, index, arenas):
+    """Scatter what `prepare_forces` has stored, for a part of a group; see `gather_part`."""
+    begin, behind, _, chunk, count = part
+    first, _, instance_count = particles.runs
+    live = live_count(particles.table, chunk, count)
+    for block in range(begin, behind):
+        run = block * instance_count + instance
+        start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
+        scatter_lanes(scheme, start, end, numbers, index, arenas, run)
 
 
 @generic
