@@ -25,6 +25,7 @@ class DeepNodes(NamedTuple):
         nodes, rows: the nodes in both numberings (see `surface`), shape (n,).
         held: HELD where they move with the collider along the normal, STUCK in all directions, else 0; see `thin_walls`, shape (n,).
         is_fluid: whether only fluids move the node, shape (n,).
+        is_lone: whether no foot or other deep node shares the node, shape (n,); see `lone_feet`.
         filling: the mass with which the collider fills the node, at least [kg], shape (n,).
         normals: unit, outward, shape (n, 3).
         velocities: of the collider [m/s], shape (n, 3).
@@ -35,6 +36,7 @@ class DeepNodes(NamedTuple):
     rows: NDArray[np.int64]
     held: NDArray[np.uint8]
     is_fluid: NDArray[np.bool_]
+    is_lone: NDArray[np.bool_]
     filling: NDArray[np.float64]
     normals: NDArray[np.float64]
     velocities: NDArray[np.float64]
@@ -44,8 +46,9 @@ def allocate_deep_nodes(first: NDArray[np.int64]) -> DeepNodes:
     """Arrays for the nodes in runs that begin at `first`, (runs + 1,)."""
     count = int(first[-1])
     nodes, rows = np.zeros((2, count), np.int64)
+    is_fluid, is_lone = np.zeros((2, count), np.bool_)
     normals, velocities = np.zeros((2, count, 3))
-    return DeepNodes(first, nodes, rows, np.zeros(count, np.uint8), np.zeros(count, np.bool_), np.zeros(count), normals, velocities)
+    return DeepNodes(first, nodes, rows, np.zeros(count, np.uint8), is_fluid, is_lone, np.zeros(count), normals, velocities)
 
 
 @parallel_kernel
@@ -113,21 +116,28 @@ def contact_velocity(u, v, w, nx, ny, nz, surface, friction):
     return u, v, w
 
 
+@generic
+def collide_deep_node(nodes, deep, index, surface, friction, counted):
+    """Apply a collider to the velocity of a deep node; see `apply_initial_impulses`. friction: on solids and on fluids."""
+    at = NODE * deep.nodes[index]
+    mass = nodes[at + 3]
+    if mass == 0.0:
+        return
+    counted[deep.rows[index]] = max(mass, deep.filling[index])
+    # fluid could leave a wall of two or three cells on its far side, because separation is allowed there
+    far_surface = SLIP if surface == SEPARATE and deep.filling[index] > 0.0 else surface
+    ou, ov, ow = deep.velocities[index]
+    nx, ny, nz = deep.normals[index]
+    held = deep.held[index]
+    kind = STICKY if surface == STICKY or held == STUCK else SLIP if held == HELD else far_surface
+    its = friction[1] if deep.is_fluid[index] else friction[0]
+    u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, kind, its)
+    nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
+
+
 @kernel
 def collide_deep_nodes(nodes, deep, run, surface, friction, counted):
-    """Apply a collider to the velocities of the deep nodes of a run; see `apply_initial_impulses`. friction: on solids and on fluids."""
+    """Apply a collider to the deep nodes of a run, without the lone ones."""
     for index in range(deep.first[run], deep.first[run + 1]):
-        at = NODE * deep.nodes[index]
-        mass = nodes[at + 3]
-        if mass == 0.0:
-            continue
-        counted[deep.rows[index]] = max(mass, deep.filling[index])
-        # fluid could leave a wall of two or three cells on its far side, because separation is allowed there
-        far_surface = SLIP if surface == SEPARATE and deep.filling[index] > 0.0 else surface
-        ou, ov, ow = deep.velocities[index]
-        nx, ny, nz = deep.normals[index]
-        held = deep.held[index]
-        kind = STICKY if surface == STICKY or held == STUCK else SLIP if held == HELD else far_surface
-        its = friction[1] if deep.is_fluid[index] else friction[0]
-        u, v, w = contact_velocity(nodes[at] - ou, nodes[at + 1] - ov, nodes[at + 2] - ow, nx, ny, nz, kind, its)
-        nodes[at], nodes[at + 1], nodes[at + 2] = u + ou, v + ov, w + ow
+        if not deep.is_lone[index]:
+            collide_deep_node(nodes, deep, index, surface, friction, counted)

@@ -3,11 +3,12 @@
 At a foot the velocity is v = sum w_i v_i, linear between the nodes or, at rigid bodies, by the quadratic spline. An impulse J there, w_i J
 on node i, changes it by J sum w_i^2 / m_i. The normal impulse brings v.n to 0. Friction opposes sliding, with at most mu times the normal
 impulse on the material, including the momentum that its nodes have shared. Nodes inside count as if the collider filled them (see
-`share_momentum`). Feet share nodes, so they are solved one after another, forward and backward (projected Gauss-Seidel), always in the
-same order.
+`share_momentum`). Feet that share nodes are solved one after another, forward and backward (projected Gauss-Seidel), always in the
+same order. A lone foot, one that shares no node, is solved once: that is exact, because nothing else moves its nodes. On a flat floor or
+wall along the axes, nearly all feet are lone.
 
-Every function handles one run of feet: those of one collider in one slab (see `surface`). `nodes` is flat, with four numbers per node:
-velocity in the world, and mass. Vectors of four lanes have 0 in the last lane, so that masses do not change.
+Functions handle one foot, or one run of feet: those of one collider in one slab (see `surface`), without the lone ones. `nodes` is flat,
+with four numbers per node: velocity in the world, and mass. Vectors of four lanes have 0 in the last lane, so that masses do not change.
 """
 
 import math
@@ -24,6 +25,8 @@ SWEEPS = 2
 LARGEST_SHARE = 1e30
 # Solids touch if there is at least this share of the mass above at a foot. Where a flat body ends at the surface, it is half.
 TOUCHING = 0.44
+# what is at a foot: no material, material on the surface, or only material that came through the wall from the other side
+IDLE, ACTIVE, BEHIND = 0, 1, 2
 
 
 @generic
@@ -84,44 +87,60 @@ def settling_speed(feet, foot, velocity, fullness, speed_above, fastest):
     return min(max(inward, 0.0), min(fastest, 2.0 * fastest - speed_above) * (1.0 - fullness / TOUCHING))
 
 
-@kernel
-def find_active_feet(nodes, feet, run, settling):
-    """Find the feet with material, and the nodes with mass around each.
+@generic
+def find_material(nodes, feet, foot, settling):
+    """Find the nodes with mass around a foot; returns IDLE, ACTIVE or BEHIND.
 
     Args:
         settling: the greatest speed with which solids above the surface sink onto it [m/s].
     """
+    mass_inside = 1.0 * nodes[NODE * feet.nodes[foot] + 3]
+    if mass_inside == 0.0:
+        return IDLE
+    p = 4 * foot
+    feet.counted[feet.rows[foot]] = mass_inside
+    above, speed_above = material_above(nodes, feet, foot)
+    if above == 0.0:
+        feet.counted[feet.rows[foot]] = max(mass_inside, feet.filling[foot])
+        return BEHIND
+    total, mass, u, v, w = 0.0, 0.0, 0.0, 0.0, 0.0
+    for n in range(feet.counts[foot]):
+        corner = NODE * feet.corners[foot, n]
+        weight = feet.linear[foot, n] if nodes[corner + 3] > 0.0 else 0.0
+        feet.weights[foot, n] = weight
+        total, mass = total + weight, mass + weight * nodes[corner + 3]
+        u, v, w = u + weight * nodes[corner], v + weight * nodes[corner + 1], w + weight * nodes[corner + 2]
+    u, v, w = u - total * feet.velocities[p], v - total * feet.velocities[p + 1], w - total * feet.velocities[p + 2]
+    speed = settling_speed(feet, foot, (u, v, w), mass / above, speed_above, settling)
+    feet.settling[foot] = speed
+    for axis in range(3):
+        feet.offsets[p + axis] = total * (speed * feet.normals[p + axis] - feet.velocities[p + axis])
+    return ACTIVE
+
+
+@generic
+def hold_behind(nodes, feet, foot):
+    """Let the material at the node of a foot with none above move along the surface only: it came through the wall from the other side."""
+    p, at, outward = 4 * foot, NODE * feet.nodes[foot], 0.0
+    for axis in range(3):
+        outward += (nodes[at + axis] - feet.velocities[p + axis]) * feet.normals[p + axis]
+    for axis in range(3):
+        nodes[at + axis] -= outward * feet.normals[p + axis]
+
+
+@kernel
+def find_active_feet(nodes, feet, run, settling):
+    """Find the feet of a run with material, without the lone ones; see `find_material`."""
     end = feet.first[run]
     for foot in range(feet.first[run], feet.first[run + 1]):
-        at = NODE * feet.nodes[foot]
-        if nodes[at + 3] == 0.0:
+        if feet.is_lone[foot]:
             continue
-        p = 4 * foot
-        feet.counted[feet.rows[foot]] = 1.0 * nodes[at + 3]
-        above, speed_above = material_above(nodes, feet, foot)
-        if above == 0.0:
-            feet.counted[feet.rows[foot]] = max(nodes[at + 3], feet.filling[foot])
-            # without material above, that at the node came through the wall from the other side
-            outward = 0.0
-            for axis in range(3):
-                outward += (nodes[at + axis] - feet.velocities[p + axis]) * feet.normals[p + axis]
-            for axis in range(3):
-                nodes[at + axis] -= outward * feet.normals[p + axis]
-            continue
-        total, mass, u, v, w = 0.0, 0.0, 0.0, 0.0, 0.0
-        for n in range(feet.counts[foot]):
-            corner = NODE * feet.corners[foot, n]
-            weight = feet.linear[foot, n] if nodes[corner + 3] > 0.0 else 0.0
-            feet.weights[foot, n] = weight
-            total, mass = total + weight, mass + weight * nodes[corner + 3]
-            u, v, w = u + weight * nodes[corner], v + weight * nodes[corner + 1], w + weight * nodes[corner + 2]
-        u, v, w = u - total * feet.velocities[p], v - total * feet.velocities[p + 1], w - total * feet.velocities[p + 2]
-        speed = settling_speed(feet, foot, (u, v, w), mass / above, speed_above, settling)
-        feet.settling[foot] = speed
-        for axis in range(3):
-            feet.offsets[p + axis] = total * (speed * feet.normals[p + axis] - feet.velocities[p + axis])
-        feet.active[end] = foot
-        end += 1
+        found = find_material(nodes, feet, foot, settling)
+        if found == BEHIND:
+            hold_behind(nodes, feet, foot)
+        elif found == ACTIVE:
+            feet.active[end] = foot
+            end += 1
     feet.active_end[run] = end
 
 
@@ -147,6 +166,24 @@ def excess_velocity(node_velocity, foot_velocity, normal, part, surface):
     return share * p, share * q, share * r
 
 
+@generic
+def find_excess_of(nodes, feet, foot, surface):
+    """Find the velocity that the node of a foot must share; see `find_excess`."""
+    p, at = 4 * foot, NODE * feet.nodes[foot]
+    velocity = velocity_at_foot(nodes, feet, foot)
+    part = 1.0 / feet.linear[foot, feet.own[foot]] if feet.own[foot] >= 0 else math.inf
+    speed = feet.settling[foot]
+    u = nodes[at] - feet.velocities[p] + speed * feet.normals[p]
+    v = nodes[at + 1] - feet.velocities[p + 1] + speed * feet.normals[p + 1]
+    w = nodes[at + 2] - feet.velocities[p + 2] + speed * feet.normals[p + 2]
+    foot_velocity = 1.0 * element(velocity, 0), 1.0 * element(velocity, 1), 1.0 * element(velocity, 2)
+    normal = 1.0 * feet.normals[p], 1.0 * feet.normals[p + 1], 1.0 * feet.normals[p + 2]
+    u, v, w = excess_velocity((1.0 * u, 1.0 * v, 1.0 * w), foot_velocity, normal, part, surface)
+    feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = u, v, w
+    if u != 0.0 or v != 0.0 or w != 0.0:
+        feet.counted[feet.rows[foot]] = max(nodes[at + 3], feet.filling[foot])
+
+
 @kernel
 def find_excess(nodes, feet, run, surface):
     """Find the velocity that each node next to the surface must share; stored in `friction_impulses` until all are found.
@@ -154,20 +191,23 @@ def find_excess(nodes, feet, run, surface):
     A node that shares velocity at any of its feet counts as filled.
     """
     for place in range(feet.first[run], feet.active_end[run]):
-        foot = feet.active[place]
-        p, at = 4 * foot, NODE * feet.nodes[foot]
-        velocity = velocity_at_foot(nodes, feet, foot)
-        part = 1.0 / feet.linear[foot, feet.own[foot]] if feet.own[foot] >= 0 else math.inf
-        speed = feet.settling[foot]
-        u = nodes[at] - feet.velocities[p] + speed * feet.normals[p]
-        v = nodes[at + 1] - feet.velocities[p + 1] + speed * feet.normals[p + 1]
-        w = nodes[at + 2] - feet.velocities[p + 2] + speed * feet.normals[p + 2]
-        foot_velocity = 1.0 * element(velocity, 0), 1.0 * element(velocity, 1), 1.0 * element(velocity, 2)
-        normal = 1.0 * feet.normals[p], 1.0 * feet.normals[p + 1], 1.0 * feet.normals[p + 2]
-        u, v, w = excess_velocity((1.0 * u, 1.0 * v, 1.0 * w), foot_velocity, normal, part, surface)
-        feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = u, v, w
-        if u != 0.0 or v != 0.0 or w != 0.0:
-            feet.counted[feet.rows[foot]] = max(nodes[at + 3], feet.filling[foot])
+        find_excess_of(nodes, feet, feet.active[place], surface)
+
+
+@generic
+def share_momentum_of(nodes, feet, foot):
+    """Let the node of a foot share its momentum with the collider; see `share_momentum`."""
+    p, at, row = 4 * foot, NODE * feet.nodes[foot], feet.rows[foot]
+    u, v, w = feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2]
+    feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = 0.0, 0.0, 0.0
+    feet.pressing[foot] = 0.0
+    if u != 0.0 or v != 0.0 or w != 0.0:
+        lost = 1.0 - nodes[at + 3] / feet.counted[row]
+        nodes[at] -= lost * u
+        nodes[at + 1] -= lost * v
+        nodes[at + 2] -= lost * w
+        inward = u * feet.normals[p] + v * feet.normals[p + 1] + w * feet.normals[p + 2]
+        feet.pressing[foot] = max(0.0, -lost * inward) * nodes[at + 3]
 
 
 @kernel
@@ -178,19 +218,33 @@ def share_momentum(nodes, feet, run):
     is shared. Nodes inside also mirror the velocity of the material above, which is at rest at the surface; that part is unchanged.
     """
     for place in range(feet.first[run], feet.active_end[run]):
-        foot = feet.active[place]
-        p, at, row = 4 * foot, NODE * feet.nodes[foot], feet.rows[foot]
-        u, v, w = feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2]
-        feet.friction_impulses[p], feet.friction_impulses[p + 1], feet.friction_impulses[p + 2] = 0.0, 0.0, 0.0
-        feet.pressing[foot] = 0.0
-        if u == 0.0 and v == 0.0 and w == 0.0:
+        share_momentum_of(nodes, feet, feet.active[place])
+
+
+@generic
+def find_shares_of(nodes, feet, foot):
+    """Find the share of an impulse that each node around a foot takes.
+
+    Returns:
+        The change of velocity there by an impulse of 1 that is uniform along the surface [1/kg].
+    """
+    mobility, even_mobility, felt = 0.0, 0.0, 0.0
+    for n in range(feet.counts[foot]):
+        weight = feet.weights[foot, n]
+        if weight == 0.0:
+            feet.shares[foot, n] = 0.0
             continue
-        lost = 1.0 - nodes[at + 3] / feet.counted[row]
-        nodes[at] -= lost * u
-        nodes[at + 1] -= lost * v
-        nodes[at + 2] -= lost * w
-        inward = u * feet.normals[p] + v * feet.normals[p + 1] + w * feet.normals[p + 2]
-        feet.pressing[foot] = max(0.0, -lost * inward) * nodes[at + 3]
+        row, own_mass = feet.row_corners[foot, n], 1.0 * nodes[NODE * feet.corners[foot, n] + 3]
+        inverse_mass = 1.0 / (feet.counted[row] if row >= 0 else own_mass)
+        share = min(weight * inverse_mass, LARGEST_SHARE)
+        feet.shares[foot, n] = share
+        mobility += weight * share
+        felt += own_mass * share
+        even_mobility += feet.even[foot, n] * inverse_mass
+    feet.ease[foot] = 1.0 / mobility if mobility > 0.0 else 0.0
+    feet.pressing[foot] = feet.pressing[foot] / felt if felt > 0.0 else 0.0
+    feet.normal_impulses[foot] = 0.0
+    return even_mobility
 
 
 @kernel
@@ -198,25 +252,10 @@ def estimate_normal_impulses(nodes, feet, run, surface):
     """Find the effective masses, and the normal impulses that would be exact for a uniform pressure along the surface."""
     for place in range(feet.first[run], feet.active_end[run]):
         foot = feet.active[place]
-        mobility, even_mobility, felt = 0.0, 0.0, 0.0
-        for n in range(feet.counts[foot]):
-            weight = feet.weights[foot, n]
-            if weight == 0.0:
-                feet.shares[foot, n] = 0.0
-                continue
-            row, own_mass = feet.row_corners[foot, n], 1.0 * nodes[NODE * feet.corners[foot, n] + 3]
-            inverse_mass = 1.0 / (feet.counted[row] if row >= 0 else own_mass)
-            share = min(weight * inverse_mass, LARGEST_SHARE)
-            feet.shares[foot, n] = share
-            mobility += weight * share
-            felt += own_mass * share
-            even_mobility += feet.even[foot, n] * inverse_mass
-        feet.ease[foot] = 1.0 / mobility if mobility > 0.0 else 0.0
-        feet.pressing[foot] = feet.pressing[foot] / felt if felt > 0.0 else 0.0
-        impulse = 0.0
+        even_mobility = find_shares_of(nodes, feet, foot)
         if surface != STICKY and even_mobility > 0.0:
             impulse = -dot(velocity_at_foot(nodes, feet, foot), load(feet.normals, 4 * foot, 4)) / even_mobility
-        feet.normal_impulses[foot] = max(0.0, impulse) if surface == SEPARATE else impulse
+            feet.normal_impulses[foot] = max(0.0, impulse) if surface == SEPARATE else impulse
 
 
 @kernel
@@ -255,6 +294,15 @@ def solve_foot(nodes, feet, foot, surface, friction):
         store(feet.friction_impulses, 4 * foot, kept * wanted)
         change = change + (kept * wanted - rubbed)
     apply_impulse(nodes, feet, foot, change)
+
+
+@generic
+def solve_lone_foot(nodes, feet, foot, surface, friction):
+    """Everything that contact does at a foot that shares no node: after that, the velocity at the foot is one that the surface allows."""
+    find_excess_of(nodes, feet, foot, surface)
+    share_momentum_of(nodes, feet, foot)
+    find_shares_of(nodes, feet, foot)
+    solve_foot(nodes, feet, foot, surface, friction)
 
 
 @kernel

@@ -9,9 +9,10 @@ from ..transfer.blocks import NODE
 from ..transfer.particle_store import ParticleStore
 from .deep_nodes import allocate_deep_nodes, move_deep_nodes, place_deep_nodes
 from .exchange import move_feet
-from .impulses import apply_contact_impulses, apply_initial_impulses
+from .impulses import apply_contact_impulses, apply_initial_impulses, solve_lone_feet
+from .lone_feet import lone_of, none_lone
 from .obstacle import Floats, Ints
-from .slabs import find_levels, no_slabs, slabs_of
+from .slabs import find_levels, in_one_piece, no_slabs, slabs_of
 from .surface import (
     AT_SURFACE,
     DEEP,
@@ -24,8 +25,8 @@ from .surface import (
     place_feet,
 )
 
-# with fewer feet, threads do not pay off; the limit is higher for moving colliders, whose slabs are found in every substep
-PARALLEL_FEET, PARALLEL_FEET_MOVING = 1000, 4000
+# With fewer feet that are not lone, threads do not pay off: they would wait for one another most of the time.
+PARALLEL_FEET = 4000
 
 
 class Footing:
@@ -40,6 +41,7 @@ class Footing:
     Attributes:
         feet, foot_count: the feet, and the number of them in the arrays, which may be longer.
         deep: the deep nodes.
+        lone: the feet and deep nodes that share no node with others, of colliders that do not move.
         slabs: the order and the pieces of work in which these are solved.
     """
 
@@ -52,6 +54,7 @@ class Footing:
         self.foot_count = 0
         self.feet = allocate_feet(0, 0, 0, np.float32, LINEAR_CORNERS)
         self.deep = allocate_deep_nodes(np.zeros(1, np.int64))
+        self.lone = none_lone()
         self._has_material = False
 
     @property
@@ -73,8 +76,7 @@ class Footing:
         block_nodes = places.shape[1]
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
         coordinates = level_sets.coordinates[level_sets.blocks]
-        least = PARALLEL_FEET_MOVING if self._is_moving else PARALLEL_FEET
-        slabs, self.slabs = slabs_of(np.count_nonzero(places == AT_SURFACE, axis=1), coordinates, self._owner_count, least)
+        slabs, self.slabs = slabs_of(np.count_nonzero(places == AT_SURFACE, axis=1), coordinates, self._owner_count, PARALLEL_FEET)
         runs = self.slabs.slab_count * self._owner_count
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)
         order_nodes(deep, owners, slabs, self._owner_count, block_nodes, deep_order, deep_first)
@@ -91,19 +93,28 @@ class Footing:
         self.feet = allocate_feet(len(order), runs, places.size, store.dtype, corners, self.feet)
         self.feet.first[: runs + 1] = first
         place_feet(surface[order], depths[order], normals[order], level_sets, around, self.feet)
-        if self.slabs.cuts.size > 2:
+        if not self._is_moving:
+            self.lone = lone_of(self.feet, self.deep, runs, self._owner_count, store.nodes.size // NODE)
+        if len(order) - len(self.lone.feet) < PARALLEL_FEET:
+            self.slabs = in_one_piece(self.slabs)
+        else:
             find_levels(self.feet, self.deep, self.slabs, store.nodes.size // NODE)
 
     def apply_initial_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats, settling: float) -> None:
         """Apply the colliders to the nodes inside, and find the feet with material; see `impulses.apply_initial_impulses`."""
         self._has_material = not self.is_empty and bool(
-            apply_initial_impulses(nodes, self.deep, self.feet, self.slabs, surfaces, frictions, settling)
+            apply_initial_impulses(nodes, self.deep, self.feet, self.lone, self.slabs, surfaces, frictions, settling)
         )
 
-    def apply_contact_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats) -> None:
-        """Correct the velocities of the material at the feet; after `apply_initial_impulses` in each substep."""
+    def apply_contact_impulses(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats, rounds: int) -> None:
+        """Correct the velocities of the material at the feet that are not lone; after `apply_initial_impulses` in each substep."""
         if self._has_material:
-            apply_contact_impulses(nodes, self.feet, self.slabs, surfaces, frictions)
+            apply_contact_impulses(nodes, self.feet, self.slabs, surfaces, frictions, rounds)
+
+    def solve_lone_feet(self, nodes: NDArray[Any], surfaces: Ints, frictions: Floats) -> None:
+        """Correct the velocities of the material at the lone feet again."""
+        if self.lone.feet.size:
+            solve_lone_feet(nodes, self.feet, self.lone, surfaces, frictions)
 
     def take_motion(self, level_sets: LevelSets) -> None:
         """Give the feet and deep nodes the velocities of the colliders."""

@@ -115,14 +115,13 @@ class AnimatedObstacle:
         """Reset results from before a frame or subframe, since a simulation may resume from there."""
 
     def take_values(self, frame: float) -> None:
-        """Update animated values for a time, in frames."""
-        if self.collider.animation is not None:
-            self.frictions = frictions_of(self.collider.surface, value_at(self.collider, "friction", frame))
-            self.is_present = value_at(self.collider, "enabled", frame)
-            self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
-            # a sticky surface would hold the material that it expels
-            kind = "separate" if self.is_expelling and self.collider.surface == "sticky" else self.collider.surface
-            self.surface = SURFACE_NUMBERS[kind]
+        """Update the values of an animated collider for a time, in frames."""
+        self.frictions = frictions_of(self.collider.surface, value_at(self.collider, "friction", frame))
+        self.is_present = value_at(self.collider, "enabled", frame)
+        self.is_expelling = self.is_present and frame - _appearance(self.collider, frame) < EXPULSION_FRAMES
+        # a sticky surface would hold the material that it expels
+        kind = "separate" if self.is_expelling and self.collider.surface == "sticky" else self.collider.surface
+        self.surface = SURFACE_NUMBERS[kind]
 
 
 class Obstacle(AnimatedObstacle):

@@ -20,6 +20,7 @@ from .deforming_obstacle import DeformingObstacle
 from .exchange import sum_inertia
 from .expulsion import expel_nodes
 from .footing import Footing, numbered
+from .impulses import ROUNDS
 from .near_particles import NearParticles
 from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .pairs import SINK
@@ -107,8 +108,9 @@ class ObstacleGroup:
     def take_values(self, frame: float) -> None:
         """Update animated values for a time, in frames."""
         for number, obstacle in enumerate(self.obstacles):
-            obstacle.take_values(frame)
-            self._frictions[number], self._surfaces[number] = obstacle.frictions, obstacle.surface
+            if obstacle.collider.animation is not None:
+                obstacle.take_values(frame)
+                self._frictions[number], self._surfaces[number] = obstacle.frictions, obstacle.surface
 
     def move_to(self, frame: float) -> None:
         """Update poses and velocities for a time, in frames."""
@@ -223,9 +225,16 @@ class ObstacleGroup:
         """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
         self.footing.apply_initial_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions, self._settling)
 
-    def apply_contact_impulses(self, store: ParticleStore) -> None:
-        """Correct the velocities of the material at the surfaces of the colliders."""
-        self.footing.apply_contact_impulses(store.nodes.reshape(-1), self._surfaces, self._frictions)
+    def apply_contact_impulses(self, store: ParticleStore, *, rounds: int = 1) -> None:
+        """Correct the velocities of the material at the surfaces of the colliders.
+
+        Args:
+            rounds: 1, after which something else may act and another call follows; or all of a substep, ROUNDS, if nothing else does.
+        """
+        nodes = store.nodes.reshape(-1)
+        if rounds < ROUNDS:
+            self.footing.solve_lone_feet(nodes, self._surfaces, self._frictions)
+        self.footing.apply_contact_impulses(nodes, self._surfaces, self._frictions, rounds)
         if self._expulsion.any():
             expel_nodes(store.nodes, self._level_sets, self._expulsion, SINK)
 

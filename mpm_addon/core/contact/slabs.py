@@ -1,7 +1,8 @@
 """The order in which feet are solved, and the slabs that are solved in parallel.
 
 A slab is all feet in the node blocks with one coordinate along an axis. Slabs of one color share no node. Neighboring slabs of one color
-form the pieces that threads take. Colliders of one level share no node either, so that they do not affect one another.
+form the pieces that threads take. Colliders of one level share no node either, so that they do not affect one another. Lone feet belong
+to slabs, but need none of this.
 """
 
 import math
@@ -69,6 +70,11 @@ def slabs_of(feet: Ints, coordinates: Ints, colliders: int, least: int) -> tuple
     return slab, Slabs(colors[2], np.array([*cuts, colors[2]], np.int64), np.array(firsts, np.int64), np.arange(colliders))
 
 
+def in_one_piece(slabs: Slabs) -> Slabs:
+    """The slabs as one piece, which one thread solves, collider after collider."""
+    return slabs._replace(cuts=np.array([0, slabs.slab_count]), colors=np.array([0, 1, 1]))
+
+
 @kernel(allocates=True)
 def find_levels(feet, deep, slabs, node_count):
     """Find the levels of colliders.
@@ -86,8 +92,12 @@ def find_levels(feet, deep, slabs, node_count):
             for slab in range(slabs.slab_count):
                 run = slab * count + owner
                 for index in range(deep.first[run], deep.first[run + 1]):
+                    if deep.is_lone[index]:
+                        continue
                     level = visit(taken, deep.nodes[index], level, is_marking)
                 for foot in range(feet.first[run], feet.first[run + 1]):
+                    if feet.is_lone[foot]:
+                        continue
                     level = visit(taken, feet.nodes[foot], level, is_marking)
                     for corner in range(feet.counts[foot]):
                         level = visit(taken, feet.corners[foot, corner], level, is_marking)

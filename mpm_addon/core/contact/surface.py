@@ -73,10 +73,11 @@ class Feet(NamedTuple):
     Attributes:
         first: the first foot of each run, shape (runs + 1,).
         active_end: * the end of each run's used part of `active`, shape (runs,).
-        active: * the feet with material, those of a run from its first index on, shape (n,).
+        active: * the feet with material that are not lone, those of a run from its first index on, shape (n,).
         nodes, rows: the node of each foot, in both numberings, shape (n,).
         own: the index of this node among the corners, shape (n,); -1 if it is not among them.
         is_fluid: whether only fluids move the node, shape (n,); settles: whether what does settles on the surface, shape (n,).
+        is_lone: whether the foot shares no node with another or with a deep node, shape (n,); see `lone_feet`.
         filling: the mass with which the collider fills the node, at least [kg], shape (n,).
         counts: number of corners, the nodes around the foot, shape (n,).
         corners, row_corners: these in both numberings, shape (n, c); in `row_corners`, -1 for a corner outside.
@@ -104,6 +105,7 @@ class Feet(NamedTuple):
     own: NDArray[np.int32]
     is_fluid: NDArray[np.bool_]
     settles: NDArray[np.bool_]
+    is_lone: NDArray[np.bool_]
     filling: NDArray[np.float64]
     counts: NDArray[np.int32]
     corners: NDArray[np.int32]
@@ -141,7 +143,7 @@ def allocate_feet(
         "active_end": np.zeros(runs, np.int64),
         "counted": np.zeros(row_nodes),
         **{name: np.zeros(places, np.int32) for name in ("active", "nodes", "rows", "own", "counts", "above_counts")},
-        **{name: np.zeros(places, np.bool_) for name in ("is_fluid", "settles")},
+        **{name: np.zeros(places, np.bool_) for name in ("is_fluid", "settles", "is_lone")},
         **{name: np.zeros(around, np.int32) for name in ("corners", "row_corners")},
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
@@ -329,6 +331,7 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
     feet.rows[foot] = node
     feet.is_fluid[foot], feet.settles[foot] = level_sets.is_fluid[number], level_sets.settles[number]
     feet.filling[foot] = level_sets.filling[number]
+    feet.is_lone[foot] = False
     feet.own[foot] = -1
     count, above = 0, 0
     is_spline = feet.linear.shape[1] == SPLINE_CORNERS

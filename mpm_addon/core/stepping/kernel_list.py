@@ -85,8 +85,10 @@ KERNELS = {
         "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
         "contact.deep_nodes.place_deep_nodes": "int1 mark2 level_sets deep",
         "contact.slabs.find_levels": "feet deep slabs int",
-        "contact.impulses.apply_initial_impulses": "real1 deep feet slabs int1 float2 float",
-        "contact.impulses.apply_contact_impulses": "real1 feet slabs int1 float2",
+        "contact.lone_feet.mark_lone": "feet deep int int",
+        "contact.impulses.apply_initial_impulses": "real1 deep feet lone slabs int1 float2 float",
+        "contact.impulses.apply_contact_impulses": "real1 feet slabs int1 float2 int",
+        "contact.impulses.solve_lone_feet": "real1 feet lone int1 float2",
         "contact.coverage.find_covered": "level_sets int1 bool single2",
         "contact.coverage.cover_nodes": "single1 int1 single1 int1 int",
         "contact.coverage.fill_nodes": "real1 single1 int1 int float",
@@ -187,10 +189,11 @@ STRUCTURES = {
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
     "surfaces": ("contact.body_pair.Surfaces", "float1 float1 bool1 float1 float1"),
     "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
-    "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 float1 float2 float2"),
+    "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 bool1 float1 float2 float2"),
+    "lone": ("contact.lone_feet.Lone", "int1 int1 mark1 int1 int1"),
     "feet": (
         "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 bool1 bool1 float1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 "
+        "int1 int1 short1 short1 short1 short1 bool1 bool1 bool1 float1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 "
         "real2 real2 float1 real1 float1 float1 float1 real1 float1",
     ),
 }

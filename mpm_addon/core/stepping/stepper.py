@@ -11,6 +11,7 @@ import numpy as np
 
 from ..contact.body_contact import BodyContact
 from ..contact.coupling import RigidBodies
+from ..contact.impulses import ROUNDS
 from ..contact.obstacles import Fields, ObstacleGroup, obstacles_of
 from ..emission.pins import Pins
 from ..failure import Kind, Trouble
@@ -78,6 +79,8 @@ class Stepper:
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
         self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
         # whether anything acts on nodes once the grid is updated
+        # whether anything but one group of colliders changes nodes during contact
+        self._is_crossed = len(self.obstacles) > 1 or bool(self.rigid.groups) or has_pins or len(store.fields) > 1
         self._changes_nodes = self._is_driven or bool(self.obstacles) or self.rest.is_used or len(store.fields) > 1
         self.moment = float(scene.time.frame_start)
         self.speeds = Speeds()
@@ -267,14 +270,15 @@ class Stepper:
             for obstacle in self.obstacles:
                 obstacle.apply_initial_impulses(self._store)
             for obstacle in self.obstacles:
-                obstacle.apply_contact_impulses(self._store)
+                obstacle.apply_contact_impulses(self._store, rounds=1 if self._is_crossed else ROUNDS)
         self.rigid.exchange_momentum(self._store, gravity, dt)
         self.pins.fix_nodes(self._store)
         self._body_contact.meet(self._store, [instance.law for instance in self._instances], self.pins.held_nodes(self._store), dt)
         # a second round, so that contact holds with all obstacles at a node in a corner
-        with self.rest.noting_colliders():
-            for obstacle in self.obstacles:
-                obstacle.apply_contact_impulses(self._store)
+        if self._is_crossed:
+            with self.rest.noting_colliders():
+                for obstacle in self.obstacles:
+                    obstacle.apply_contact_impulses(self._store)
         self._space.fill(self._store, self.obstacles + self.rigid.groups)
 
     def _push_particles(self, dt: float) -> None:

@@ -69,7 +69,7 @@ def corner_scene(**solver: Any) -> Scene:
 CORNERS = """
 from mpm_addon.core.contact import footing, slabs
 from tests.core.contact.test_obstacles import corner_scene
-footing.PARALLEL_FEET = footing.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
+footing.PARALLEL_FEET = slabs.PIECE_FEET = 1
 scenes = [corner_scene(kernel=kernel) for kernel in ("quadratic", "cubic")]
 """
 

@@ -37,7 +37,7 @@ def between_sheets(frames: int = 6) -> Scene:
 SHEETS = """
 from mpm_addon.core.contact import footing, slabs
 from tests.core.contact.test_thin_walls import between_sheets
-footing.PARALLEL_FEET = footing.PARALLEL_FEET_MOVING = slabs.PIECE_FEET = 1
+footing.PARALLEL_FEET = slabs.PIECE_FEET = 1
 scenes = [between_sheets()]
 """
 

@@ -58,9 +58,9 @@ class Weighing(ObstacleGroup):
         super().apply_initial_impulses(store)
         self._count(before, store)
 
-    def apply_contact_impulses(self, store: ParticleStore) -> None:
+    def apply_contact_impulses(self, store: ParticleStore, *, rounds: int = 1) -> None:
         before = store.nodes.copy()
-        super().apply_contact_impulses(store)
+        super().apply_contact_impulses(store, rounds=rounds)
         self._count(before, store)
 
     def _count(self, before: Any, store: ParticleStore) -> None:
