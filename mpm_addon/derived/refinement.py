@@ -15,8 +15,8 @@ from .neighbors import Floats, Integers
 # Whether triangles with these corners (m, 3, 3) have to be small.
 IsNear = Callable[[Floats], NDArray[np.bool_]]
 _MOST_ROUNDS = 200
-# No mesh gets more vertices than this for being too coarse; so many play back at 24 frames a second.
-MOST_VERTICES = 100_000
+# No mesh gets more vertices than this for being too coarse: 90 along each edge of a box, which play back in real time.
+MOST_VERTICES = 50_000
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from ...storage.take import SKIN
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.runtime import OfFile, runtime
 from ..settings.display_settings import is_asked_for, shows_mesh
-from . import attributes, subdivided_meshes, torn_meshes
+from . import attributes, skin_normals, subdivided_meshes, torn_meshes
 
 Arrays = Mapping[str, NDArray[Any]]
 _NO_STATISTICS = FrameStatistics(0, 0, 0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0)
@@ -252,6 +252,7 @@ def _fill(mesh: BlenderMesh, arrays: Arrays | None, wanted: Wanted, source: tupl
         if name in arrays:
             values = arrays[name] * wanted.factor if name == VELOCITY and wanted.factor != 1.0 else arrays[name]
             attributes.store(mesh, name, values, attributes.in_blender_units(name, values, wanted.scale_length))
+    skin_normals.follow(mesh)
     _touch(mesh)
     filled[mesh.session_uid] = key
 

@@ -1,8 +1,8 @@
 """Gives the mesh of a skin the vertices between those of the emitter's mesh that let it bend, without a change of how it looks at rest.
 
 Edges and faces are split in bmesh, so that UVs, vertex groups, colors and all other attributes are interpolated along them. The parts of a
-flat face are smooth with sharp edges around them, and the normals are those that the face had at rest; Blender stores them relative to the
-faces, so they turn with these. The plain mesh is kept beside it, at rest, because another bake may need other vertices.
+flat face are smooth with sharp edges around them, and the normals are those that the face had at rest and follow it (`skin_normals.py`).
+The plain mesh is kept beside it, at rest, because another bake may need other vertices.
 """
 
 from collections import defaultdict
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...core.geometry.subdivision import Subdivided, Subdivision
 from ..host.blender_types import BlenderMesh, BlenderObject
+from . import skin_normals
 
 # Corners' normals while faces are split.
 _NORMAL = "mpm_normal"
@@ -115,7 +116,7 @@ def _set_normals(mesh: BlenderMesh, matrix: NDArray[np.float64], *, always: bool
     wanted = (wanted.reshape(-1, 3) @ np.linalg.inv(matrix)).astype(np.float32)
     wanted /= np.maximum(np.linalg.norm(wanted, axis=1, keepdims=True), 1e-30)
     if always or np.abs(wanted - _normals(mesh)).max(initial=0.0) > _SAME_NORMAL:
-        mesh.normals_split_custom_set(wanted.tolist())
+        skin_normals.keep(mesh, wanted)
 
 
 class _Splitter:

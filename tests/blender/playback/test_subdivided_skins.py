@@ -11,7 +11,7 @@ import pytest
 
 from mpm_addon.blender.baking import shown_caches
 from mpm_addon.blender.host.wording import in_blender
-from mpm_addon.blender.playback import particle_objects, skin_objects
+from mpm_addon.blender.playback import particle_objects, skin_normals, skin_objects
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.geometry.subdivision import Subdivision
 from mpm_addon.core.particles import Moment
@@ -145,9 +145,8 @@ def test_a_box_bends_and_keeps_all_that_it_has(bpy: Any, tmp_path: Path) -> None
     seam = np.array([[tuple(place[end]) for end in edge.vertices] for edge in mesh.edges if edge.use_seam])
     assert np.linalg.norm(seam[:, 0] - seam[:, 1], axis=1).sum() == pytest.approx(1.0, abs=1e-3)
     assert np.ptp(seam.reshape(-1, 3), axis=0).max() == pytest.approx(1.0, abs=1e-3)
-    before = place
     bpy.context.scene.frame_set(2)
-    assert np.abs(places(mesh) - twisted(before)).max() < 0.01
+    assert np.abs(places(mesh) - twisted(place)).max() < 0.01
 
 
 def flat(item: Any) -> None:
@@ -214,6 +213,37 @@ def test_sharp_edges_stay_sharp(bpy: Any, tmp_path: Path) -> None:
     is_rim = ~is_top & (place[:, 2] > 0.4999)
     walls = place[is_rim] * [1.0, 1.0, 0.0]
     np.testing.assert_allclose(found[is_rim], walls / np.linalg.norm(walls, axis=1, keepdims=True), atol=5e-3)
+
+
+def steepest(mesh: Any) -> float:
+    """The largest angle between the normals at both ends of an edge within a face of a smooth box [degrees]."""
+    found = normals(mesh)
+    rows = np.array([list(polygon.loop_indices) for polygon in mesh.polygons])
+    same = [(found[rows[:, first]] * found[rows[:, last]]).sum(axis=1) for first, last in ((0, 1), (1, 2), (2, 0))]
+    return float(np.degrees(np.arccos(np.clip(np.min(same), -1.0, 1.0))))
+
+
+@blender
+@pytest.mark.parametrize("is_free", [True, False], ids=["Blender 4.5", "Blender 4.2"])
+def test_smooth_faces_stay_smooth_where_they_are_sheared(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_free: bool) -> None:
+    """Before Blender 4.5, normals are relative to edges, which shear turns apart."""
+    if not is_free:
+        monkeypatch.setattr(skin_normals, "_FREE", (9, 0, 0))
+    emitter = box(bpy)
+    smooth(emitter)
+    mesh = mesh_of(show(bpy, tmp_path / "cache", emitter, lambda x: x, twisted))
+    place = corners(mesh)
+    np.testing.assert_allclose(normals(mesh), place / np.linalg.norm(place, axis=1, keepdims=True), atol=1e-2)
+    assert steepest(mesh) < 15.0
+    bpy.context.scene.frame_set(2)
+    bent = normals(mesh)
+    assert steepest(mesh) < (25.0 if is_free else 55.0)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    for number in (1, 2):
+        bpy.context.scene.frame_set(number)
+    mesh = mesh_of(particle_objects.result_objects(bpy.context.scene)[0])
+    np.testing.assert_allclose(normals(mesh), bent, atol=1e-3)
 
 
 @blender

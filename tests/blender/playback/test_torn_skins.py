@@ -42,7 +42,7 @@ def torn(bpy: Any, tmp_path: Path) -> Any:
 
 
 def torn_cube(bpy: Any, tmp_path: Path, *, levels: int) -> Any:
-    """The same with another number of subdivisions; without any, its skin is subdivided instead."""
+    """The same with another number of subdivisions; without any, it is smooth, and its skin is subdivided instead."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 4
     emitter = add_emitter(bpy, "Jelly")
@@ -50,6 +50,8 @@ def torn_cube(bpy: Any, tmp_path: Path, *, levels: int) -> Any:
         emitter.modifiers.new(cut, "SUBSURF").subdivision_type = cut
     for modifier in emitter.modifiers:
         modifier.levels = levels
+    if not levels:
+        emitter.data.shade_smooth()
     uv = emitter.data.uv_layers.new(name="Mine")
     # where a corner is, as a texture coordinate: linear over each face
     places = np.array([tuple(emitter.data.vertices[loop.vertex_index].co) for loop in emitter.data.loops])
@@ -179,6 +181,15 @@ def test_a_box_of_eight_vertices_is_cut_too(bpy: Any, tmp_path: Path) -> None:
         corners = rest[list(polygon.vertices)]
         np.testing.assert_allclose(uv[list(polygon.loop_indices)], corners @ [[1.0, 0.0], [0.5, 0.25], [0.0, 1.0]], atol=2e-3)
         assert polygon.material_index == int(corners[:, 0].min() > 0.499)
+    # normals are those of the box, and inside those of the faces
+    normal = np.empty(3 * len(mesh.loops), np.float32)
+    mesh.corner_normals.foreach_get("vector", normal)
+    for polygon in mesh.polygons:
+        corners, found = rest[list(polygon.vertices)], normal.reshape(-1, 3)[list(polygon.loop_indices)]
+        is_inside = polygon.material_index == skin.mpm.torn.inside
+        if is_inside or np.abs(corners[:, 2] - 0.13).min() > 0.2:
+            wanted = np.array(polygon.normal) if is_inside else corners / np.linalg.norm(corners, axis=1, keepdims=True)
+            assert np.abs(found - wanted).max() < 0.02
 
 
 @blender
