@@ -35,10 +35,10 @@ class Outline(ArrayEquality, ClosedForm):
     def check_inside(self, subject: str) -> None:
         size = float(np.diff(self.bounds()[:, [0, 2]], axis=0).max())
         if not self.volume() > 1e-9 * self.length() * size:
-            start = f"{subject}: " if subject else ""
             raise SceneError(
-                f"{start}{self.words} encloses {max(self.volume(), 0.0):g} m^2 in the plane y = 0",
+                f"{self.words} encloses {max(self.volume(), 0.0):g} m^2 in the plane y = 0",
                 "close it, or move it so that the plane cuts it",
+                subject=subject,
             )
 
     def bounds(self) -> Floats:

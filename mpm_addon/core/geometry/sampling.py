@@ -56,27 +56,21 @@ def sample_shape(
     Raises:
         SceneError: the shape has no volume, is smaller than a cell, or would contain no point.
     """
-    start = f"{subject}: " if subject else ""
-    if not isinstance(shape, ClosedForm | Mesh) or not shape.can_emit:
-        raise SceneError(f"{start}a {shape.kind} has no inside to fill", "use a closed shape")
-    shape.check_inside(subject or "sampling")
-    if dimension == 2 and not isinstance(shape, Layer):
-        shape = section_of(shape, subject)
-        shape.check_inside(subject)
-    elif isinstance(shape, Mesh):
-        shape = shape.closed
+    shape = _region(shape, dimension, subject)
     extent = float(np.diff(shape.bounds()[:, :: 4 - dimension], axis=0).min())
     if extent < grid_spacing * (1.0 - 1e-9):
         raise SceneError(
-            f"{start}`grid_spacing` {grid_spacing:g} m is larger than the object ({extent:g} m)",
+            f"`grid_spacing` {grid_spacing:g} m is larger than the object ({extent:g} m)",
             f"use at most {extent / THINNEST_EMITTER:g} m",
+            subject=subject,
         )
     spacing = grid_spacing / (particles_per_cell or PARTICLES_PER_CELL) ** (1.0 / dimension)
     count = particle_count or round(shape.volume() / spacing**dimension)
     if count < 1:
         raise SceneError(
-            f"{start}`particles_per_cell` {particles_per_cell:g} gives no particle in {shape.volume():g} m^{dimension}",
+            f"`particles_per_cell` {particles_per_cell:g} gives no particle in {shape.volume():g} m^{dimension}",
             f"use at least {grid_spacing**dimension / shape.volume():.2g}",
+            subject=subject,
         )
     if sampling == "random":
         return _random(shape, count, seed, dimension)
@@ -85,8 +79,22 @@ def sample_shape(
     else:
         positions = _poisson_of(shape, count, seed, dimension, is_exact=particle_count is not None)
     if len(positions) == 0:
-        raise SceneError(f"{start}no particle fits into the object at a spacing of {spacing:g} m", "use a smaller `grid_spacing`")
+        raise SceneError(f"no particle fits into the object at a spacing of {spacing:g} m", "use a smaller `grid_spacing`", subject=subject)
     return positions
+
+
+def _region(shape: Shape, dimension: int, subject: str) -> Shape:
+    """What is filled: in 3D the shape, with its holes capped, in 2D its section. Raises SceneError if it has no inside."""
+    if not isinstance(shape, ClosedForm | Mesh) or not shape.can_emit:
+        raise SceneError(f"a {shape.kind} has no inside to fill", "use a closed shape", subject=subject)
+    shape.check_inside(subject or "sampling")
+    if dimension == 3:
+        return shape.closed if isinstance(shape, Mesh) else shape
+    if isinstance(shape, Layer):
+        return shape
+    section = section_of(shape, subject)
+    section.check_inside(subject)
+    return section
 
 
 def sampled_volumes(shape: Shape, positions: Floats, *, sampling: str, dimension: int = 3) -> Floats:

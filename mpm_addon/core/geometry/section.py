@@ -68,7 +68,6 @@ def section_of(shape: Shape, subject: str = "") -> Shape:
     """
     if isinstance(shape, Section | Outline):
         return shape
-    start = f"{subject}: " if subject else ""
     if isinstance(shape, Sphere):
         return _disk(shape.center, shape.radius)
     if isinstance(shape, Capsule):
@@ -77,11 +76,11 @@ def section_of(shape: Shape, subject: str = "") -> Shape:
     if isinstance(shape, Box):
         return _section_of_box(shape)
     if isinstance(shape, Cylinder):
-        return _section_of_cylinder(shape, start)
+        return _section_of_cylinder(shape, subject)
     if isinstance(shape, Plane):
-        return _section_of_plane(shape, start)
+        return _section_of_plane(shape, subject)
     if isinstance(shape, Mesh):
-        return _section_of_mesh(shape, start)
+        return _section_of_mesh(shape, subject)
     if isinstance(shape, Points):
         flat_axes = np.array([1.0, 0.0, 1.0])
         velocity = None if shape.velocity is None else shape.velocity * flat_axes
@@ -114,11 +113,11 @@ def _section_of_box(box: Box) -> Shape:
     return Outline(cut_mesh(replace(box, center=_flat(box.center)).corners(), CUBE_TRIANGLES)[0], words="the box")
 
 
-def _section_of_cylinder(cylinder: Cylinder, start: str) -> Shape:
+def _section_of_cylinder(cylinder: Cylinder, subject: str) -> Shape:
     axis, radius, offset = euler_matrix(cylinder.rotation)[:, 2], cylinder.radius, cylinder.center[1]
     reach = abs(axis[1]) * cylinder.height / 2 + radius * math.sqrt(max(1.0 - axis[1] ** 2, 0.0))
     if abs(offset) >= reach:
-        raise SceneError(f"{start}{_beyond('the cylinder', offset - reach, offset + reach)}")
+        raise _beyond("the cylinder", offset - reach, offset + reach, subject)
     if abs(axis[1]) > 1.0 - FLATNESS:
         return _disk(cylinder.center, radius)
     if abs(axis[1]) < FLATNESS:
@@ -148,21 +147,24 @@ def _cut_cylinder(cylinder: Cylinder, axis: Floats) -> Floats:
     return np.hstack([points[is_new], following[is_new]])
 
 
-def _section_of_plane(plane: Plane, start: str) -> Section:
+def _section_of_plane(plane: Plane, subject: str) -> Section:
     normal = _flat(plane.normal)
     if math.hypot(*normal) <= FLATNESS * math.hypot(*plane.normal):
-        raise SceneError(f"{start}the plane's normal {plane.normal} has no component in the x-z plane", "in 2D use one such as (0, 0, 1)")
+        problem = f"the plane's normal {plane.normal} has no component in the x-z plane"
+        raise SceneError(problem, "in 2D use one such as (0, 0, 1)", subject=subject)
     return Section(Plane(point=_flat(plane.point), normal=normal), math.inf)
 
 
-def _section_of_mesh(mesh: Mesh, start: str) -> Outline:
+def _section_of_mesh(mesh: Mesh, subject: str) -> Outline:
     closed = mesh.closed
     segments, triangle = cut_mesh(closed.vertices, closed.triangles)
     cap_count = int(np.count_nonzero(triangle >= len(mesh.triangles)))
     if len(segments) == cap_count:
-        raise SceneError(f"{start}{_beyond(mesh.words, *mesh.bounds()[:, 1])}")
+        low, high = mesh.bounds()[:, 1]
+        raise _beyond(mesh.words, low, high, subject)
     return Outline(segments, cap_count, mesh.words)
 
 
-def _beyond(words: str, low: float, high: float) -> str:
-    return f"{words} reaches from y = {low:g} m to {high:g} m; in 2D it is cut by the plane y = 0, so move it there."
+def _beyond(words: str, low: float, high: float, subject: str) -> SceneError:
+    problem = f"{words} reaches from y = {low:g} m to {high:g} m"
+    return SceneError(problem, "in 2D it is cut by the plane y = 0, so move it there", subject=subject)

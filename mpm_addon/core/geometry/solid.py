@@ -31,19 +31,17 @@ def solid_properties(shape: Shape, subject: str, dimension: int = 3) -> MassProp
     if dimension == 2:
         return _plane_properties(section_of(shape, subject), subject)
     if isinstance(shape, Mesh):
-        _refuse_open(shape.opening(), f"{subject}: {shape.words}", "surface")
+        _refuse_open(shape, "surface", subject)
         return mass_properties(shape.closed.vertices, shape.closed.triangles)
     axes, moments = _moments(shape)
     inertia = axes @ np.diag(moments) @ axes.T
     return MassProperties(shape.volume(), shape.bounds().mean(axis=0), 0.5 * (inertia + inertia.T))
 
 
-def _refuse_open(opening: float, start: str, noun: str) -> None:
-    if opening > LARGEST_CAPPED_OPENING:
-        raise SceneError(
-            f"{start} is open: its openings are {opening:.0%} of its {noun}, and a dynamic collider may have {LARGEST_CAPPED_OPENING:.0%}",
-            "close it, or give it a thickness (Solidify modifier)",
-        )
+def _refuse_open(shape: Mesh | Outline, noun: str, subject: str) -> None:
+    if (opening := shape.opening()) > LARGEST_CAPPED_OPENING:
+        shares = f"its openings are {opening:.0%} of its {noun}, and a dynamic collider may have {LARGEST_CAPPED_OPENING:.0%}"
+        raise SceneError(f"{shape.words} is open: {shares}", "close it, or give it a thickness (Solidify modifier)", subject=subject)
 
 
 def _moments(shape: Shape) -> tuple[Floats, Floats]:
@@ -77,7 +75,7 @@ def _capsule_moments(capsule: Capsule) -> tuple[Floats, Floats]:
 def _plane_properties(section: Shape, subject: str) -> MassProperties:
     """Of a section: area [m^2], center, and the polar moment about y through it [m^4]."""
     if isinstance(section, Outline):
-        _refuse_open(section.opening(), f"{subject}: {section.words}", "outline")
+        _refuse_open(section, "outline", subject)
         area, center, moment = _polygon_moments(section.segments)
     elif isinstance(section, Section):
         area, center = section.area, section.bounds().mean(axis=0)

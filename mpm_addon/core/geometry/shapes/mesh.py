@@ -50,28 +50,36 @@ class Mesh(ArrayEquality, Shape):
     def check(self, subject: str) -> None:
         """Check the arrays: shapes, finite coordinates, valid indices, and a surface with an area."""
         super().check(subject)
-        start = f"{subject}: {self.words}"
         if len(self.vertices) == 0:
-            raise SceneError(f"{start} has no vertices", "add faces to it")
+            raise SceneError(f"{self.words} has no vertices", "add faces to it", subject=subject)
         if len(self.triangles) == 0:
-            raise SceneError(f"{start} has no faces", "add faces, or remove the object from the simulation")
+            raise SceneError(f"{self.words} has no faces", "add faces, or remove the object from the simulation", subject=subject)
         for name, values, dtype in (("vertices", self.vertices, np.float64), ("triangles", self.triangles, np.int64)):
             if values.ndim != 2 or values.shape[1] != 3 or values.dtype != dtype:
                 words = "numbers" if dtype is np.float64 else "whole numbers"
-                raise SceneError(f"{start} has {name} of shape {values.shape} and type {values.dtype}", f"use {words} of shape (n, 3)")
+                raise SceneError(
+                    f"{self.words} has {name} of shape {values.shape} and type {values.dtype}",
+                    f"use {words} of shape (n, 3)",
+                    subject=subject,
+                )
         wrong = ~np.isfinite(self.vertices).all(axis=1)
         if wrong.any():
             index = int(np.argmax(wrong))
-            raise SceneError(f"{start} has vertex {index} at {self.vertices[index]}", "move it to finite coordinates or delete it")
+            raise SceneError(
+                f"{self.words} has vertex {index} at {self.vertices[index]}",
+                "move it to finite coordinates or delete it",
+                subject=subject,
+            )
         outside = (self.triangles < 0) | (self.triangles >= len(self.vertices))
         if outside.any():
             row = int(np.argmax(outside.any(axis=1)))
             raise SceneError(
-                f"{start} has triangle {row} with vertices {self.triangles[row].tolist()}",
+                f"{self.words} has triangle {row} with vertices {self.triangles[row].tolist()}",
                 f"use indices from 0 to {len(self.vertices) - 1}",
+                subject=subject,
             )
         if not self.area() > 1e-14 * float(np.ptp(self.vertices[self.triangles.ravel()], axis=0).max()) ** 2:
-            raise SceneError(f"{start} has zero area: all its faces are lines or points", "use faces with an area")
+            raise SceneError(f"{self.words} has zero area: all its faces are lines or points", "use faces with an area", subject=subject)
 
     def check_inside(self, subject: str) -> None:
         """Check that the mesh has a volume, after `check`. Raises SceneError."""
