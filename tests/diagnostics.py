@@ -140,7 +140,7 @@ def _energy_density(instance: MaterialInstance, deformation: Floats, stretches: 
 def _second_moment(simulation: Simulation) -> float:
     """D [m^2], the second moment of the interpolation weights (Jiang et al. 2015)."""
     solver = simulation.scene.solver
-    scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
+    scheme = scheme_of(solver)
     return solver.grid_spacing**2 / scheme.inverse_inertia
 
 

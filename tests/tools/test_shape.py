@@ -18,18 +18,10 @@ MOST_LINES, MOST_FUNCTION_LINES, MOST_PARAMETERS = 400, 60, 9
 # Functions that may be longer or have more parameters, and why.
 LONGER = {
     # one pass over the particles, whose stages share registers and scratch
-    "advance_particles",
     "strain_particles",
-    # all attributes of a frame, one after another
-    "make_frame",
-    "sample_shape",
 }
 WIDER = {
-    # Blender calls it
-    "draw_item",
-    # kernels, whose arrays have no common life time
-    "link_bonds",
-    "gather_sparse",
+    # what a frame contains comes from as many places
     "make_frame",
 }
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from mpm_addon.core.scene.settings import Solver
 from mpm_addon.core.transfer.scheme import cubic_weights, quadratic_weights, scheme_of
 
 # the offset from the center node, its range, and the nodes around it
@@ -33,7 +34,7 @@ def moments(weights: list[np.ndarray], arms: list[np.ndarray]) -> tuple[float, n
 @pytest.mark.parametrize("kernel", SPLINES)
 def test_weights_sum_to_one_are_centered_and_have_the_printed_inertia(kernel: str, dimension: int) -> None:
     function, (low, high), nodes = SPLINES[kernel]
-    inertia = 1.0 / scheme_of(kernel, dimension, "apic", 0.0).inverse_inertia
+    inertia = 1.0 / scheme_of(Solver(grid_spacing=1.0, kernel=kernel, dimension=dimension)).inverse_inertia
     assert inertia == {"quadratic": 1.0 / 4.0, "cubic": 1.0 / 3.0}[kernel]
     for offsets in np.random.default_rng(1).uniform(low, high, size=(200, dimension)):
         weights = [np.array(function(offset)) for offset in offsets]

@@ -52,6 +52,11 @@ def absolute(a: Any) -> Any:
     return abs(a)
 
 
+def floor(a: Any) -> Any:
+    """The greatest whole number that is not above a value, in its type."""
+    return float(math.floor(a))
+
+
 def sqrt(a: Any) -> Any:
     """The square root of a >= 0."""
     return math.sqrt(a)

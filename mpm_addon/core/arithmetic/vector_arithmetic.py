@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
@@ -55,7 +56,7 @@ def _multiply_add(typing_context, a, b, c):
     return a(a, a, a), emit
 
 
-_sqrt, _absolute, floor = _unary_intrinsic("sqrt"), _unary_intrinsic("fabs"), _unary_intrinsic("floor")
+_sqrt, _absolute, _floor = _unary_intrinsic("sqrt"), _unary_intrinsic("fabs"), _unary_intrinsic("floor")
 _log_float64, _exp_float64 = _unary_intrinsic("log"), _unary_intrinsic("exp")
 
 
@@ -112,7 +113,7 @@ def _exp_float32(a):
     high = _constant(88.0, a)
     a = _select(low > a, low, a)
     a = _select(high < a, high, a)
-    n = floor(a * 1.44269504088896341 + 0.5)
+    n = _floor(a * 1.44269504088896341 + 0.5)
     r = a - n * 0.693359375 - n * -2.12194440e-4
     z = r * r
     low = (r * 1.6666665459e-1 + 5.0000001201e-1) + z * (r * 8.3334519073e-3 + 4.1665795894e-2)
@@ -154,6 +155,11 @@ def _overload_multiply_add(a, b, c):
 @overload(arithmetic.absolute)
 def _overload_absolute(a):
     return (lambda a: _absolute(a)) if isinstance(a, LanesType) else (lambda a: abs(a))
+
+
+@overload(arithmetic.floor)
+def _overload_floor(a):
+    return (lambda a: _floor(a)) if isinstance(a, LanesType) else (lambda a: np.floor(a))
 
 
 @overload(arithmetic.any_of)

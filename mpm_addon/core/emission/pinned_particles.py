@@ -16,6 +16,7 @@ from ..compilation.tickets import shared
 from ..transfer.blocks import ARENA, BLOCK, NODE
 from ..transfer.node_lookup import node_of_place
 from ..transfer.rows import MASS, POSITION, VELOCITY, VELOCITY_GRADIENT
+from ..transfer.scheme import axis_weights, dimension_of
 
 
 class PinnedParticles(NamedTuple):
@@ -209,23 +210,14 @@ def fix_particles(tickets, table, pinned, springs, dt, is_plane):
 
 
 @kernel
-def spline(x, is_cubic):
-    """The first node that a particle at x [cells] touches along an axis, and its weights on that and the next three."""
-    if is_cubic:
-        first = math.floor(x) - 1
-        d = x - first - 1.0
-        e = 1.0 - d
-        return first, (e**3 / 6.0, 2.0 / 3.0 - d * d * (1.0 - 0.5 * d), 2.0 / 3.0 - e * e * (1.0 - 0.5 * e), d**3 / 6.0)
-    first = math.floor(x - 0.5)
-    d = x - first - 1.0
-    return first, (0.5 * (0.5 - d) ** 2, 0.75 - d * d, 0.5 * (0.5 + d) ** 2, 0.0)
-
-
-@kernel
-def scatter_particle(table, slot, spacing, is_cubic, is_plane, arena):
+def scatter_particle(scheme, table, slot, spacing, arena):
     """Add a particle's mass and affine momentum to the nodes of its block's arena."""
-    x, y, z = table[POSITION, slot] * 1.0, table[POSITION + 1, slot] * 1.0, table[POSITION + 2, slot] * 1.0
-    (ix, along_x), (iy, along_y), (iz, along_z) = spline(x, is_cubic), spline(y, is_cubic), spline(z, is_cubic)
+    is_plane = dimension_of(scheme) == 2
+    x, y, z = np.float64(table[POSITION, slot]), np.float64(table[POSITION + 1, slot]), np.float64(table[POSITION + 2, slot])
+    cx, _, along_x = axis_weights(scheme, x)
+    cy, _, along_y = axis_weights(scheme, y)
+    cz, _, along_z = axis_weights(scheme, z)
+    ix, iy, iz = int(cx) - 1, int(cy) - 1, int(cz) - 1
     for i in range(4):
         for j in range(1 if is_plane else 4):
             for k in range(4):
@@ -242,20 +234,20 @@ def scatter_particle(table, slot, spacing, is_cubic, is_plane, arena):
 
 
 @parallel_kernel
-def scatter_pinned(tickets, table, pinned, springs, first, spacing, is_cubic, is_plane, arenas):
+def scatter_pinned(tickets, scheme, table, pinned, springs, first, spacing, arenas):
     """Scatter the fixed particles of each block and velocity field.
 
     Args:
-        table, pinned, springs, spacing, is_plane: see `pull_particles`.
+        scheme: see `transfer.scheme`.
+        table, pinned, springs, spacing: see `pull_particles`.
         first: (arenas + 1,) the first pinned particle of each arena's block and velocity field.
-        is_cubic: whether splines are cubic.
         arenas: (arenas, 4 * arena nodes) result: momentum [kg m/s] and mass [kg].
     """
     for row in shared(tickets[0], first.size - 1, 4):
         arenas[row][:] = 0.0
         for pin in range(first[row], first[row + 1]):
             if is_fixed(pinned, springs, pin):
-                scatter_particle(table, pinned.slots[pin], spacing, is_cubic, is_plane, arenas[row])
+                scatter_particle(scheme, table, pinned.slots[pin], spacing, arenas[row])
 
 
 @kernel

@@ -16,6 +16,7 @@ from ..scene.description import Scene
 from ..transfer.blocks import ARENA, BLOCK, NODE
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import POSITION
+from ..transfer.scheme import Scheme
 from .emission import Batch
 from .pin_targets import PinnedPlaces, PinTargets, places_of
 from .pinned_particles import PinnedParticles, PinSprings, fix_nodes, fix_particles, pull_particles, scatter_pinned
@@ -127,7 +128,7 @@ class Pins:
             self._springs.frequencies[number] = 2.0 * math.pi * value_at(emitter, "goal_frequency", frame)
             self._springs.damping_ratios[number] = value_at(emitter, "goal_damping", frame)
 
-    def pull(self, store: ParticleStore, dt: float) -> None:
+    def pull(self, store: ParticleStore, scheme: Scheme, dt: float) -> None:
         """Set or change velocities in the table for a substep [s], before it is scattered."""
         pinned, springs, groups = self._pinned, self._springs, self._groups
         if groups is None or len(pinned.slots) == 0:
@@ -136,8 +137,7 @@ class Pins:
         spacing, is_plane = self._solver.grid_spacing, self._solver.dimension == 2
         pull_particles(store.table, pinned, springs, dt, spacing, self._solver.max_displacement * spacing, is_plane)
         self.reach = float(pinned.moves.max())
-        is_cubic = self._solver.kernel == "cubic"
-        scatter_pinned(store.table, pinned, springs, groups.first, spacing, is_cubic, is_plane, groups.arenas)
+        scatter_pinned(scheme, store.table, pinned, springs, groups.first, spacing, groups.arenas)
 
     def fix_nodes(self, store: ParticleStore) -> None:
         """Move the nodes around fixed particles with them."""

@@ -15,6 +15,7 @@ from ..transfer.layout import PIECE_COUNT
 from ..transfer.output import masses_around, show_particles, totals, world_positions
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, VELOCITY, VOLUME
+from ..transfer.scheme import scheme_of
 from .crushed_particles import find_crushed
 from .material_instances import MaterialInstance
 
@@ -98,18 +99,9 @@ def make_frame(
     ids = store.ids[slots]
     layout = store.layout
     run = np.searchsorted(layout.first, slots, side="right") - 1
-    instance = run % store.instance_count
     position = np.empty((len(slots), 3), np.float32)
     world_positions(store.table, slots, run // store.instance_count, layout.coordinates, scene.solver.grid_spacing, position)
-    volume_ratio, stress = np.empty(len(slots), np.float32), np.empty(len(slots), np.float32)
-    rotation, stretch = np.empty((len(slots), 4), np.float32), np.empty((len(slots), 3), np.float32)
-    places = np.full(layout.slot_count, -1, np.int32)
-    places[slots] = np.arange(len(slots), dtype=np.int32)
-    is_fluid = np.repeat(np.tile([b.is_fluid for b in instances], len(layout.keys)), np.diff(layout.first))
-    show_particles(store.table, places, is_fluid, volume_ratio, stress, rotation, stretch)
-    for index, shown in enumerate(instances):
-        its = instance == index
-        volume_ratio[its] = shown.law.volume_ratio(volume_ratio[its], store.states(len(shown.law.state_names), slots[its]))
+    volume_ratio, stress, rotation, stretch = _deformations(instances, store, slots, run % store.instance_count)
     births = provenance.births(scene)
     arrays = {
         "position": position,
@@ -145,18 +137,35 @@ def make_frame(
     return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births, bonds)
 
 
+def _deformations(
+    instances: list[MaterialInstance], store: ParticleStore, slots: NDArray[np.int64], instance: NDArray[np.int64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """The volume ratio (n,), the stress (n,), the rotation (n, 4) and the stretch (n, 3) of particles, by their slots and instances."""
+    count, layout = len(slots), store.layout
+    volume_ratio, stress = np.empty(count, np.float32), np.empty(count, np.float32)
+    rotation, stretch = np.empty((count, 4), np.float32), np.empty((count, 3), np.float32)
+    places = np.full(layout.slot_count, -1, np.int32)
+    places[slots] = np.arange(count, dtype=np.int32)
+    is_fluid = np.repeat(np.tile([each.is_fluid for each in instances], len(layout.keys)), np.diff(layout.first))
+    show_particles(store.table, places, is_fluid, volume_ratio, stress, rotation, stretch)
+    for index, shown in enumerate(instances):
+        its = instance == index
+        volume_ratio[its] = shown.law.volume_ratio(volume_ratio[its], store.states(len(shown.law.state_names), slots[its]))
+    return volume_ratio, stress, rotation, stretch
+
+
 def _density_ratios(store: ParticleStore, slots: NDArray[np.int64], run: NDArray[np.int64], scene: Scene) -> NDArray[np.float64]:
     """The mass density at particles over their rest density, shape (n,).
 
     Particles gather the density from the nodes of their velocity field, so near a surface or a collider it is less than inside.
     """
-    solver, layout = scene.solver, store.layout
+    solver, layout, scheme = scene.solver, store.layout, scheme_of(scene.solver)
     mass, block = np.zeros(len(slots)), run // store.instance_count
     field = np.asarray(store.field_of_instance)[run % store.instance_count]
     for number, neighbors in enumerate(layout.field_neighbors):
         its = np.flatnonzero(field == number)
         around = np.empty(len(its))
-        masses_around(solver.kernel == "cubic", store.table, slots[its], block[its], neighbors, store.nodes, around)
+        masses_around(scheme, store.table, slots[its], block[its], neighbors, store.nodes, around)
         mass[its] = around
     rest_density = store.table[MASS, slots].astype(np.float64) / store.table[VOLUME, slots]
     return mass / (rest_density * solver.grid_spacing**solver.dimension)

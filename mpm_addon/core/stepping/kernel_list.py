@@ -24,7 +24,7 @@ KERNELS = {
         "transfer.fullness.count_volumes": "arenas short2 int1 float1 real2",
         "transfer.grid.fastest_nodes": "real2 short1 int real2 float2",
         "transfer.output.world_positions": "real2 int1 int1 int2 float single2",
-        "transfer.output.masses_around": "bool real2 int1 int1 int2 real2 float1",
+        "transfer.output.masses_around": "scheme real2 int1 int1 int2 real2 float1",
         "transfer.output.show_particles": "real2 short1 bool1 single1 single1 single2 single2",
         "transfer.output.totals": "particles float2",
         "transfer.sorting.count_moves": "particles int2 float2 byte1 short3 int2",
@@ -123,7 +123,7 @@ KERNELS = {
         "emission.pinned_particles.find_targets": "int1 float3 float2 int2 float2 float2 float2",
         "emission.pinned_particles.pull_particles": "real2 pinned springs float float float bool",
         "emission.pinned_particles.fix_particles": "real2 pinned springs float bool",
-        "emission.pinned_particles.scatter_pinned": "real2 pinned springs int1 float bool bool float2",
+        "emission.pinned_particles.scatter_pinned": "scheme real2 pinned springs int1 float float2",
         "emission.pinned_particles.fix_nodes": "real2 int1 short2 int1 int2 float2 int1",
     },
     "poisson": {
@@ -295,7 +295,7 @@ def units_of(scene: "Scene") -> list[Unit]:
     from ..transfer.scheme import scheme_of
 
     solver = scene.solver
-    scheme = type(scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)).__name__
+    scheme = type(scheme_of(solver)).__name__
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
     ours = [(law, is_rest) for law, is_rest in zip(laws, rest_states(scene), strict=True) if LAWS.get(law.name) is type(law)]
     names, rest = {law.name for law, _ in ours}, {law.name for law, is_rest in ours if is_rest}

@@ -65,7 +65,7 @@ class Stepper:
         self.spacing = solver.grid_spacing
         self._instances = instances
         self._store = store
-        self.scheme = scheme_of(solver.kernel, solver.dimension, solver.transfer, solver.flip_ratio)
+        self.scheme = scheme_of(solver)
         self._body_contact = BodyContact(self.spacing, solver.dimension, is_cubic=solver.kernel == "cubic")
         self._farthest = farthest_drift(self.scheme)
         # a substep is chosen before its motion is known; more than twice the allowed displacement means instability
@@ -215,7 +215,7 @@ class Stepper:
         """Let pins change the velocities of particles."""
         slots = self.pins.slots if self.rest.is_used else NO_SLOTS
         before = self._store.table[VELOCITY : VELOCITY + 3, slots]
-        self.pins.pull(self._store, dt)
+        self.pins.pull(self._store, self.scheme, dt)
         self.rest.note_pull(slots, before)
 
     def _step_rest(self, dt: float, drift: float) -> Trouble | None:

@@ -7,7 +7,7 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from ..arithmetic.linalg import squared_norm
-from ..arithmetic.operations import absolute, constant, maximum, sqrt
+from ..arithmetic.operations import absolute, constant, generic, maximum, sqrt
 from ..arithmetic.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny, store
 from ..compilation.tickets import shared
 from ..laws.dispatch import law_kernel, law_of, update
@@ -18,7 +18,7 @@ from .gather import flip_velocity, gather_arena, gather_lanes, gathered, prepare
 from .packing import group_end
 from .rows import DEFORMATION, MASS, POSITION, STRESS, VELOCITY, VELOCITY_GRADIENT, VOLUME, state_rows
 from .scatter import affine_momentum, prepare_scatter, scatter_lanes
-from .scheme import is_plane
+from .scheme import dimension_of
 from .scratch import CHUNK, GATHERED, GATHERED_BEFORE, LANES, LANES_BEFORE
 from .sparse import gather_sparse, is_sparse, prepare_records, prepare_sparse, write_records
 from .table import live_count, load_matrix, load_vector, store_matrix, store_vector
@@ -124,14 +124,166 @@ def _overload_store_state(constants, particles, slot, state):
     return lambda constants, particles, slot, state: store_values(particles, rows, slot, state)
 
 
-def dimension_of(scheme: Any) -> int:
-    """The number of dimensions of a scheme, known when a kernel is compiled."""
-    raise TypeError("dimension_of is for kernels")
+# The stages of `advance_particles`. A part is (begin, behind, low, chunk, count, live): blocks [begin, behind) that are processed
+# together, their first slot `low`, and the slots [chunk, chunk + count) among theirs, of which the first `live` are no copies.
 
 
-@overload(dimension_of, jit_options={"forceinline": True})
-def _overload_dimension_of(scheme):
-    return (lambda scheme: 2) if is_plane(scheme) else (lambda scheme: 3)
+@generic
+def uses_of_results(task, begin, behind):
+    """Whether particles of the blocks [begin, behind) are scattered, and whether some stay in the table."""
+    is_scattered, is_kept = False, False
+    for block in range(begin, behind):
+        if task.is_fused and not task.is_kept[block]:
+            is_scattered = True
+        else:
+            is_kept = True
+    return is_scattered, is_kept
+
+
+@generic
+def gather_sparse_group(scheme, particles, grid, instance, numbers, index, part):
+    """Gather the only chunk of a sparse group from the node blocks."""
+    _, _, low, _, count, live = part
+    prepare_sparse(scheme, particles.table, low, count, numbers, index)
+    gather_sparse(scheme, particles.runs, instance, part, grid.nodes, grid.neighbors, numbers, index, LANES)
+    repeat_last(live, count, numbers, LANES)
+    if scheme.flip_ratio > 0.0:
+        gather_sparse(scheme, particles.runs, instance, part, grid.nodes_before, grid.neighbors, numbers, index, LANES_BEFORE)
+        repeat_last(live, count, numbers, LANES_BEFORE)
+
+
+@generic
+def gather_chunk(scheme, particles, grid, task, numbers, index, arenas, part, room):
+    """Gather a chunk; the first one of each block also opens the block's arena, or keeps its room. Returns the room behind them."""
+    table = particles.table
+    first, _, instance_count = particles.runs
+    begin, behind, low, chunk, count, live = part
+    for at in range(0, count, LANE_COUNT):
+        prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
+    for block in range(begin, behind):
+        run, neighbors = block * instance_count + task.instance, grid.neighbors[block]
+        start, end = first[run], first[run + 1]
+        if start == end:
+            continue
+        if chunk == low:
+            positions = range_of(scheme, table, start, end)
+            if task.is_fused and task.is_kept[block]:
+                room = keep_room(arenas, block, run, end - start, room)
+            elif task.is_fused:
+                room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbors)
+            touched = nodes_between(scheme, positions, LEAST_WAY)
+            gather_arena(grid.nodes, neighbors, touched, numbers, GATHERED)
+            if scheme.flip_ratio > 0.0:
+                gather_arena(grid.nodes_before, neighbors, touched, numbers, GATHERED_BEFORE)
+        start, end = max(start - chunk, 0), min(end - chunk, live)
+        gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
+        if scheme.flip_ratio > 0.0:
+            gather_lanes(scheme, start, end, numbers, index, GATHERED_BEFORE, LANES_BEFORE)
+    repeat_last(live, count, numbers, LANES)
+    if scheme.flip_ratio > 0.0:
+        repeat_last(live, count, numbers, LANES_BEFORE)
+    return room
+
+
+@generic
+def advance_lanes(constants, scheme, table, slot, task, spacing, numbers, at):
+    """Move `LANE_COUNT` slots and update their F and state.
+
+    Returns:
+        Position, velocity, C, stress, and (displacement along an axis [cells], J, wave speed squared).
+    """
+    dimension = dimension_of(scheme)
+    x, y, z = load_vector(table, POSITION, slot)
+    velocity, gradient, mass_around, mass_slope = gathered(scheme, (x, y, z), spacing, numbers, at)
+    u, v, w = velocity
+    step = task.dt / spacing
+    mx, my, mz = step * u, step * v, step * w
+    way = maximum(absolute(mx), maximum(absolute(my), absolute(mz)))
+    if scheme.flip_ratio > 0.0:
+        velocity = flip_velocity(scheme, load_vector(table, VELOCITY, slot), velocity, numbers, at)
+    fluid_mass = (task.full_mass / spacing**dimension) * load(table[VOLUME], slot, LANE_COUNT)
+    deformation, state, stress, volume_ratio, wave_speed_squared = update(
+        constants,
+        dimension,
+        load_deformation(constants, table, slot),
+        load_state(constants, table, slot),
+        gradient,
+        fullness(scheme, fluid_mass, mass_around, mass_slope, task.full_mass),
+        task.dt,
+    )
+    position = x + mx, y + my, z + mz
+    store_vector(table, POSITION, slot, position)
+    store_deformation(constants, table, slot, deformation)
+    store_state(constants, table, slot, state)
+    return position, velocity, gradient, stress, (way, volume_ratio, wave_speed_squared)
+
+
+@generic
+def greatest_of(greatest, velocity, gradient, stress, limits):
+    """The extremes so far, and those of `LANE_COUNT` more slots; in the order of `extremes`, with squares of speeds and of |C|."""
+    fastest, farthest, stiffest, steepest, flattest, check = greatest
+    (u, v, w), (way, volume_ratio, wave_speed_squared), slope = velocity, limits, squared_norm(gradient)
+    xx, _, _, yy, _, zz = stress
+    return (
+        maximum(fastest, u * u + v * v + w * w),
+        maximum(farthest, way),
+        maximum(stiffest, wave_speed_squared),
+        maximum(steepest, slope),
+        maximum(flattest, -volume_ratio),
+        check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz),
+    )
+
+
+@generic
+def store_extremes(extremes, greatest):
+    """Store the extremes of a piece."""
+    fastest, farthest, stiffest, steepest, flattest, check = greatest
+    extremes[0] = largest(sqrt(fastest))
+    extremes[1] = largest(farthest)
+    extremes[2] = largest(sqrt(stiffest))
+    extremes[3] = largest(sqrt(steepest))
+    extremes[4] = largest(flattest)
+    extremes[5] = largest(check)
+
+
+@generic
+def store_motion(table, slot, velocity, gradient, stress):
+    """Write what a substep scatters to the table."""
+    xx, xy, xz, yy, yz, zz = stress
+    store_vector(table, VELOCITY, slot, velocity)
+    store_matrix(table, VELOCITY_GRADIENT, slot, gradient)
+    store_vector(table, STRESS, slot, (xx, xy, xz))
+    store_vector(table, STRESS + 3, slot, (yy, yz, zz))
+
+
+@generic
+def write_group(scheme, particles, grid, task, numbers, index, arenas, part, room):
+    """Write the records of a sparse group's blocks, or keep their room. Returns the room behind them."""
+    first, _, instance_count = particles.runs
+    begin, behind, low, _, count, live = part
+    prepare_records(scheme, particles.table, low, count, numbers)
+    for block in range(begin, behind):
+        run = block * instance_count + task.instance
+        start, end = first[run], first[run + 1]
+        if start == end:
+            continue
+        if task.is_kept[block]:
+            room = keep_room(arenas, block, run, end - start, room)
+        else:
+            room = write_records(scheme, (start - low, min(end - low, live)), numbers, index, arenas, run, room, grid.neighbors[block])
+    return room
+
+
+@generic
+def scatter_chunk(scheme, runs, task, numbers, index, arenas, part):
+    """Scatter a chunk to the arenas of its blocks."""
+    first, _, instance_count = runs
+    begin, behind, _, chunk, _, live = part
+    for block in range(begin, behind):
+        if not task.is_kept[block]:
+            run = block * instance_count + task.instance
+            start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
+            scatter_lanes(scheme, start, end, numbers, index, arenas, run)
 
 
 @law_kernel(parallel=True)
@@ -155,128 +307,43 @@ def advance_particles(tickets, constants, scheme, particles, grid, task, scratch
     """
     table, runs = particles.table, particles.runs
     first, pieces, instance_count = runs
-    spacing, neighbors, nodes, nodes_before, _, _ = grid
-    instance, is_fused, is_kept = task.instance, task.is_fused, task.is_kept
-    step = task.dt / spacing
-    dimension = dimension_of(scheme)
-    fluid_density = task.full_mass / spacing**dimension
+    instance = task.instance
     for piece in shared(tickets[0], pieces.size - 1, 1):
         before = flush_tiny()
         numbers, index = scratch.values[piece], scratch.lowest[piece]
-        fastest = constant(0.0, load(table[MASS], 0, LANE_COUNT))
-        farthest, stiffest, steepest, check = fastest, fastest, fastest, fastest
-        flattest = constant(-1e30, fastest)
+        zero = constant(0.0, load(table[MASS], 0, LANE_COUNT))
+        greatest = zero, zero, zero, zero, constant(-1e30, zero), zero
         behind = pieces[piece]
         room = arenas.rooms[instance, piece]
         while behind < pieces[piece + 1]:
             begin = behind
             behind = group_end(runs, instance, begin, pieces[piece + 1])
             low, high = first[begin * instance_count + instance], first[(behind - 1) * instance_count + instance + 1]
-            blocks = begin, behind
-            does_without = is_sparse(scheme, table, runs, instance, blocks)
-            has_scattered, has_kept = False, False
-            for block in range(begin, behind):
-                if is_fused and not is_kept[block]:
-                    has_scattered = True
-                else:
-                    has_kept = True
+            does_without = is_sparse(scheme, table, runs, instance, (begin, behind))
+            has_scattered, has_kept = uses_of_results(task, begin, behind)
             for chunk in range(low, high, CHUNK):
                 count = min(high - chunk, CHUNK)
-                live = live_count(table, chunk, count)
+                part = begin, behind, low, chunk, count, live_count(table, chunk, count)
                 if does_without:
-                    prepare_sparse(scheme, table, low, count, numbers, index)
-                    gather_sparse(scheme, runs, instance, blocks, live, nodes, neighbors, numbers, index, LANES)
-                    if scheme.flip_ratio > 0.0:
-                        gather_sparse(scheme, runs, instance, blocks, live, nodes_before, neighbors, numbers, index, LANES_BEFORE)
+                    gather_sparse_group(scheme, particles, grid, instance, numbers, index, part)
                 else:
-                    for at in range(0, count, LANE_COUNT):
-                        prepare_gather(scheme, load_vector(table, POSITION, chunk + at), numbers, index, at)
-                    for block in range(begin, behind):
-                        run = block * instance_count + instance
-                        start, end = first[run], first[run + 1]
-                        if start == end:
-                            continue
-                        if chunk == low:
-                            positions = range_of(scheme, table, start, end)
-                            if is_fused and is_kept[block]:
-                                room = keep_room(arenas, block, run, end - start, room)
-                            elif is_fused:
-                                room = open_arena(arenas, block, run, room, nodes_between(scheme, positions, task.reach), neighbors[block])
-                            touched = nodes_between(scheme, positions, LEAST_WAY)
-                            gather_arena(nodes, neighbors[block], touched, numbers, GATHERED)
-                            if scheme.flip_ratio > 0.0:
-                                gather_arena(nodes_before, neighbors[block], touched, numbers, GATHERED_BEFORE)
-                        start, end = max(start - chunk, 0), min(end - chunk, live)
-                        gather_lanes(scheme, start, end, numbers, index, GATHERED, LANES)
-                        if scheme.flip_ratio > 0.0:
-                            gather_lanes(scheme, start, end, numbers, index, GATHERED_BEFORE, LANES_BEFORE)
-                repeat_last(live, count, numbers, LANES)
-                if scheme.flip_ratio > 0.0:
-                    repeat_last(live, count, numbers, LANES_BEFORE)
+                    room = gather_chunk(scheme, particles, grid, task, numbers, index, arenas, part, room)
                 for at in range(0, count, LANE_COUNT):
-                    slot = chunk + at
-                    x, y, z = load_vector(table, POSITION, slot)
-                    velocity, gradient, mass_around, mass_slope = gathered(scheme, (x, y, z), spacing, numbers, at)
-                    u, v, w = velocity
-                    mx, my, mz = step * u, step * v, step * w
-                    position = x + mx, y + my, z + mz
-                    farthest = maximum(farthest, maximum(absolute(mx), maximum(absolute(my), absolute(mz))))
-                    if scheme.flip_ratio > 0.0:
-                        velocity = flip_velocity(scheme, load_vector(table, VELOCITY, slot), velocity, numbers, at)
-                        u, v, w = velocity
-                    volume = load(table[VOLUME], slot, LANE_COUNT)
-                    deformation, state, stress, volume_ratio, wave_speed_squared = update(
-                        constants,
-                        dimension,
-                        load_deformation(constants, table, slot),
-                        load_state(constants, table, slot),
-                        gradient,
-                        fullness(scheme, fluid_density * volume, mass_around, mass_slope, task.full_mass),
-                        task.dt,
+                    position, velocity, gradient, stress, limits = advance_lanes(
+                        constants, scheme, table, chunk + at, task, grid.spacing, numbers, at
                     )
-                    store_vector(table, POSITION, slot, position)
-                    store_deformation(constants, table, slot, deformation)
-                    store_state(constants, table, slot, state)
-                    xx, xy, xz, yy, yz, zz = stress
-                    fastest = maximum(fastest, u * u + v * v + w * w)
-                    stiffest = maximum(stiffest, wave_speed_squared)
-                    slope = squared_norm(gradient)
-                    steepest = maximum(steepest, slope)
-                    flattest = maximum(flattest, -volume_ratio)
-                    check = check + 0.0 * (u + v + w + slope + wave_speed_squared + xx + yy + zz)
+                    greatest = greatest_of(greatest, velocity, gradient, stress, limits)
                     if has_scattered:
-                        mass = load(table[MASS], slot, LANE_COUNT)
-                        affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, spacing)
+                        mass, volume = load(table[MASS], chunk + at, LANE_COUNT), load(table[VOLUME], chunk + at, LANE_COUNT)
+                        affine = affine_momentum(scheme, mass, volume, gradient, stress, task.next_dt, grid.spacing)
                         prepare_scatter(scheme, position, mass, velocity, affine, numbers, index, at)
                     if has_kept:
-                        store_vector(table, VELOCITY, slot, velocity)
-                        store_matrix(table, VELOCITY_GRADIENT, slot, gradient)
-                        store_vector(table, STRESS, slot, (xx, xy, xz))
-                        store_vector(table, STRESS + 3, slot, (yy, yz, zz))
-                if does_without and is_fused:
-                    prepare_records(scheme, table, low, count, numbers)
-                    for block in range(begin, behind):
-                        run = block * instance_count + instance
-                        start, end = first[run], first[run + 1]
-                        if start == end:
-                            continue
-                        lanes = start - low, min(end - low, live)
-                        if is_kept[block]:
-                            room = keep_room(arenas, block, run, end - start, room)
-                        else:
-                            room = write_records(scheme, lanes, numbers, index, arenas, run, room, neighbors[block])
+                        store_motion(table, chunk + at, velocity, gradient, stress)
+                if does_without and task.is_fused:
+                    room = write_group(scheme, particles, grid, task, numbers, index, arenas, part, room)
                 elif has_scattered:
-                    for block in range(begin, behind):
-                        if not is_kept[block]:
-                            run = block * instance_count + instance
-                            start, end = max(first[run] - chunk, 0), min(first[run + 1] - chunk, live)
-                            scatter_lanes(scheme, start, end, numbers, index, arenas, run)
-        extremes[piece, 0] = largest(sqrt(fastest))
-        extremes[piece, 1] = largest(farthest)
-        extremes[piece, 2] = largest(sqrt(stiffest))
-        extremes[piece, 3] = largest(sqrt(steepest))
-        extremes[piece, 4] = largest(flattest)
-        extremes[piece, 5] = largest(check)
+                    scatter_chunk(scheme, runs, task, numbers, index, arenas, part)
+        store_extremes(extremes[piece], greatest)
         restore_tiny(before)
 
 

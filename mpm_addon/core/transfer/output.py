@@ -9,9 +9,9 @@ from ..arithmetic.vector import LANE_COUNT, store
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from .blocks import BLOCK, NEIGHBORS, NODE
+from .blocks import BLOCK, NODE
 from .rows import DEFORMATION, FLUID_ROW_COUNT, MASS, POSITION, STATE, STRESS, VELOCITY
-from .scheme import cubic_weights, quadratic_weights
+from .scheme import axis_weights, dimension_of
 from .table import load_matrix, store_matrix
 
 
@@ -24,40 +24,29 @@ def world_positions(tickets, table, slots, block_of, coordinates, spacing, resul
             result[index, axis] = cells * spacing
 
 
-@kernel
-def nodes_along(is_cubic, x):
-    """The center node of a position along an axis [cells], and the weights of the nodes at -1, 0, +1 and +2 from it."""
-    if is_cubic:
-        center = math.floor(x)
-        return center, cubic_weights(x - center)
-    center = math.floor(x + 0.5)
-    w0, w1, w2 = quadratic_weights(x - center)
-    return center, (w0, w1, w2, 0.0)
-
-
 @parallel_kernel
-def masses_around(tickets, is_cubic, table, slots, block_of, neighbors, nodes, result):
+def masses_around(tickets, scheme, table, slots, block_of, neighbors, nodes, result):
     """The mass around particles [kg], gathered from the nodes: sum w m.
 
     Args:
-        is_cubic: whether the splines are cubic or quadratic.
+        scheme: see `scheme`.
         table: positions in their blocks [cells].
         slots, block_of: (n,) the particles, and the block of each.
         neighbors: (blocks, 27 or 9) node blocks around each particle block, see `Grid`.
         nodes: (node blocks, 4 * block nodes) the mass is the last of each node's four numbers.
         result: (n,).
     """
-    is_in_space = neighbors.shape[1] == NEIGHBORS
+    is_in_space = dimension_of(scheme) == 3
     for index in shared(tickets[0], slots.size, 1024):
         slot, around = slots[index], neighbors[block_of[index]]
-        cx, wx = nodes_along(is_cubic, np.float64(table[POSITION, slot]))
-        cy, wy = nodes_along(is_cubic, np.float64(table[POSITION + 1, slot]))
-        cz, wz = nodes_along(is_cubic, np.float64(table[POSITION + 2, slot]))
+        cx, _, wx = axis_weights(scheme, np.float64(table[POSITION, slot]))
+        cy, _, wy = axis_weights(scheme, np.float64(table[POSITION + 1, slot]))
+        cz, _, wz = axis_weights(scheme, np.float64(table[POSITION + 2, slot]))
         total = 0.0
         for i in range(4):
             for j in range(4 if is_in_space else 1):
                 for k in range(4):
-                    x, y, z = cx - 1 + i, cy - 1 + j, cz - 1 + k
+                    x, y, z = int(cx) - 1 + i, int(cy) - 1 + j, int(cz) - 1 + k
                     weight = wx[i] * wz[k]
                     if is_in_space:
                         place = 9 * (x // BLOCK + 1) + 3 * (y // BLOCK + 1) + z // BLOCK + 1

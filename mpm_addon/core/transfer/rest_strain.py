@@ -3,10 +3,9 @@
 from typing import NamedTuple
 
 from ..arithmetic.linalg import determinant, multiply, squared_norm, times_transpose
-from ..arithmetic.operations import absolute, any_of, constant, generic, maximum, minimum, sqrt
+from ..arithmetic.operations import absolute, any_of, constant, floor, generic, maximum, minimum, sqrt
 from ..arithmetic.symmetric import least_eigenvalue, lower_bound
 from ..arithmetic.vector import LANE_COUNT, flush_tiny, largest, load, restore_tiny, store_as_int32
-from ..arithmetic.vector_arithmetic import floor
 from ..compilation.tickets import shared
 from ..laws.dispatch import LEAST_SQUARE, elastic_response, law_kernel, rest_speed_squared
 from .extent import LEAST_WAY, nodes_between, open_arena, range_of

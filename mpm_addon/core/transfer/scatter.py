@@ -11,9 +11,8 @@ from typing import Any
 
 from numba.extending import overload
 
-from ..arithmetic.operations import constant, generic, select
+from ..arithmetic.operations import constant, floor, generic, select
 from ..arithmetic.vector import LANE_COUNT, broadcast, load, shuffled, store, store_as_int32, whole, whole_numbers
-from ..arithmetic.vector_arithmetic import floor
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from .blocks import NODE, ROW

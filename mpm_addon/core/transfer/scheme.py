@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from numba.extending import overload
 
-from ..arithmetic.operations import constant, generic
-from ..arithmetic.vector_arithmetic import floor
+from ..arithmetic.operations import constant, floor, generic
+from ..scene.settings import Solver
 from .blocks import ARENA
 
 
@@ -57,11 +57,11 @@ class Cubic2(NamedTuple):
 Scheme = Quadratic3 | Cubic3 | Quadratic2 | Cubic2
 
 
-def scheme_of(kernel: str, dimension: int, transfer: str, flip_ratio: float) -> Scheme:
+def scheme_of(solver: Solver) -> Scheme:
     """The scheme for a solver's settings."""
-    cubic, quadratic = (Cubic3, Quadratic3) if dimension == 3 else (Cubic2, Quadratic2)
-    kind, inverse_inertia = (cubic, 3.0) if kernel == "cubic" else (quadratic, 4.0)
-    return kind(inverse_inertia, float(transfer == "apic"), flip_ratio if transfer == "flip" else 0.0)
+    cubic, quadratic = (Cubic3, Quadratic3) if solver.dimension == 3 else (Cubic2, Quadratic2)
+    kind, inverse_inertia = (cubic, 3.0) if solver.kernel == "cubic" else (quadratic, 4.0)
+    return kind(inverse_inertia, float(solver.transfer == "apic"), solver.flip_ratio if solver.transfer == "flip" else 0.0)
 
 
 def farthest_drift(scheme: Scheme) -> float:
@@ -77,6 +77,16 @@ def is_cubic(scheme: Any) -> bool:
 def is_plane(scheme: Any) -> bool:
     """Whether a scheme, given as a numba type, is two-dimensional."""
     return scheme.instance_class in (Quadratic2, Cubic2)
+
+
+def dimension_of(scheme: Any) -> int:
+    """The number of dimensions of a scheme, known when a kernel is compiled."""
+    raise TypeError("dimension_of is for kernels")
+
+
+@overload(dimension_of, jit_options={"forceinline": True})
+def _overload_dimension_of(scheme):
+    return (lambda scheme: 2) if is_plane(scheme) else (lambda scheme: 3)
 
 
 @generic

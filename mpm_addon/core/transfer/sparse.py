@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from ..arithmetic.operations import constant, generic, multiply_add, select
+from ..arithmetic.operations import constant, floor, generic, multiply_add, select
 from ..arithmetic.vector import LANE_COUNT, broadcast, load, prefetch, shuffled, store, store_as_int32, trailing_zeros, whole_numbers
-from ..arithmetic.vector_arithmetic import floor
 from .blocks import BLOCK, NODE
 from .extent import RECORD
 from .gather import ROW_OF_FOUR, store_gathered
@@ -184,11 +183,10 @@ def prepare_sparse(scheme, table, low, count, scratch, index):
 
 
 @generic
-def gather_sparse(scheme, runs, instance, blocks, live, grid_nodes, neighbors, scratch, index, result):
-    """Gather the first `live` slots of a sparse group from the node blocks."""
-    begin, end = blocks
+def gather_sparse(scheme, runs, instance, part, grid_nodes, neighbors, scratch, index, result):
+    """Gather the particles of a sparse group, which are in one part (see `advance`), from the node blocks."""
+    begin, end, low, _, _, live = part
     first, _, instance_count = runs
-    low = first[begin * instance_count + instance]
     nodes = grid_nodes.reshape(-1)
     for block in range(begin, end):
         run = block * instance_count + instance

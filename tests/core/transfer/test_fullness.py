@@ -68,7 +68,7 @@ def test_a_wall_covers_the_integral_of_the_kernel(kernel: str) -> None:
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_space_below_a_free_surface_is_full(kernel: str, dimension: int) -> None:
     """Within 1 %, from half a particle below the surface down, on average over where between two nodes it lies."""
-    scheme = scheme_of(kernel, dimension, "apic", 0.0)
+    scheme = scheme_of(Solver(grid_spacing=1.0, kernel=kernel, dimension=dimension))
     for depth in (0.25, 0.5, 0.75, 1.0, 1.5, 2.5):
         found = [below_a_surface(scheme, kernel, depth, offset) for offset in np.linspace(0.0, 1.0, 20, endpoint=False)]
         assert np.mean(found) == pytest.approx(1.0, abs=0.01)
@@ -76,7 +76,7 @@ def test_space_below_a_free_surface_is_full(kernel: str, dimension: int) -> None
 
 def test_spray_is_not_full() -> None:
     """Where less than a third of the space is taken up there is no surface, however steep it is; without fluids nothing is full."""
-    scheme = scheme_of("quadratic", 3, "apic", 0.0)
+    scheme = scheme_of(Solver(grid_spacing=1.0))
     assert of_particle(scheme, TINY, 0.3, (0.0, 0.0, 0.4), 1.0)[0] == 0.0
     assert of_particle(scheme, TINY, 0.3, (0.0, 0.0, 0.4), 0.0)[0] == 0.0
 

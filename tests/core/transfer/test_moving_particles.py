@@ -12,6 +12,7 @@ import pytest
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.scene.settings import Solver
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.stepping.stepper import Stepper
 from mpm_addon.core.transfer.grid import update_grid
@@ -108,7 +109,7 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
     store.sort(new_particles(points, spacing=SPACING, dtype="float32", first_id=0, instances=np.zeros(count, np.int64), subject="test"))
     layout = store.layout
     assert len(layout.keys) == 1
-    scheme = scheme_of("quadratic", 3, "apic", 0.0)
+    scheme = scheme_of(Solver(grid_spacing=1.0))
     everywhere = np.ones(1, np.bool_)
     particles_to_grid(scheme, store.particles, store.grid(SPACING), everywhere, True, 0.0, store.scratch, store.arenas)
     update_grid(store.arenas, layout.node_arenas, store.nodes, store.node_rows, np.zeros(16, store.dtype), store.node_speeds)

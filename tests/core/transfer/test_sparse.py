@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.core.laws import StressFree
+from mpm_addon.core.scene.settings import Solver
 from mpm_addon.core.transfer.advance import EXTREME_COUNT, Pass, advance_particles
 from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.core.transfer.fullness import count_volumes
@@ -85,7 +86,7 @@ every_kind = pytest.mark.parametrize(
 
 @every_kind
 def test_nodes_agree_with_plain_numpy_also_where_bodies_count_by_volume(kernel: str, dtype: str, tolerance: float) -> None:
-    scheme = scheme_of(kernel, 3, "apic", 0.0)
+    scheme = scheme_of(Solver(grid_spacing=1.0, kernel=kernel))
     store = stored(scheme, dtype)
     nodes = to_grid(store, scheme)
     runs = np.diff(store.layout.first) > 0
@@ -101,7 +102,7 @@ def test_nodes_agree_with_plain_numpy_also_where_bodies_count_by_volume(kernel: 
 
 @pytest.mark.parametrize("kernel", ["quadratic", "cubic"])
 def test_runs_of_a_group_are_scattered_by_the_pass_or_later_to_the_same_bytes(kernel: str) -> None:
-    scheme = scheme_of(kernel, 3, "apic", 0.0)
+    scheme = scheme_of(Solver(grid_spacing=1.0, kernel=kernel))
     sums = []
     for share_kept in (0.0, 0.4, 1.0):
         store = stored(scheme, "float32")

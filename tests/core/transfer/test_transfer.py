@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core.errors import UnstableError
 from mpm_addon.core.laws import StressFree
+from mpm_addon.core.scene.settings import Solver
 from mpm_addon.core.transfer.advance import EXTREME_COUNT, Pass, advance_particles
 from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.core.transfer.grid import update_grid
@@ -21,7 +22,9 @@ from mpm_addon.core.transfer.sparse import MOST
 SPACING = 0.1
 GRADIENT = np.array([[0.3, -2.0, 0.5], [1.5, -0.4, 0.2], [-0.7, 0.9, 0.1]])
 SHIFT = np.array([0.2, -1.0, 3.0])
-SCHEMES = [scheme_of(kernel, dimension, "apic", 0.0) for kernel in ("quadratic", "cubic") for dimension in (3, 2)]
+SCHEMES = [
+    scheme_of(Solver(grid_spacing=1.0, kernel=kernel, dimension=dimension)) for kernel in ("quadratic", "cubic") for dimension in (3, 2)
+]
 
 
 def dimension_of(scheme: Scheme) -> int:
@@ -118,7 +121,7 @@ def test_an_affine_velocity_field_is_kept(count: int, dtype: str, tolerance: flo
 
 @pytest.mark.parametrize("name", ["pic", "flip"])
 def test_pic_and_flip_do_not_carry_the_affine_part(name: str) -> None:
-    scheme = scheme_of("quadratic", 3, name, 1.0)
+    scheme = scheme_of(Solver(grid_spacing=1.0, transfer=name, flip_ratio=1.0))
     store = stored(points(3000, scheme), scheme=scheme)
     transfer(store, scheme)
     assert np.abs(store.table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9, store.ids >= 0].T - GRADIENT.ravel()).max() > 0.1
@@ -129,7 +132,7 @@ def test_flip_leaves_velocities_alone_where_the_grid_changes_nothing() -> None:
     before = stored(points(3000, SCHEMES[0])).table[VELOCITY].copy()
     found = {}
     for ratio in (1.0, 0.5, 0.0):
-        scheme = scheme_of("quadratic", 3, "flip", ratio)
+        scheme = scheme_of(Solver(grid_spacing=1.0, transfer="flip", flip_ratio=ratio))
         store = stored(points(3000, scheme), scheme=scheme)
         transfer(store, scheme)
         found[ratio] = store.table[VELOCITY]
@@ -255,7 +258,7 @@ def test_keys_name_blocks_in_order(coordinates: list[tuple[int, int, int]]) -> N
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_layout_names_the_blocks_around(dimension: int) -> None:
     """Those that hold a node which a particle can touch before it is sorted again, a cell from here, or a neighbor of such a node."""
-    scheme = scheme_of("quadratic", dimension, "apic", 0.0)
+    scheme = scheme_of(Solver(grid_spacing=1.0, dimension=dimension))
     store = stored(points(200, scheme, seed=7) * 10.0, scheme=scheme)
     layout = store.layout
     offsets = [(x, y, z) for x in (-1, 0, 1) for y in ((-1, 0, 1) if dimension == 3 else (0,)) for z in (-1, 0, 1)]
