@@ -372,8 +372,7 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
         if rows[block] < 0 or distance[rows[block], at] > 0.0:
             feet.above[foot, above] = block * block_nodes + at
             above += 1
-    feet.counts[foot] = count
-    feet.above_counts[foot] = above
+    feet.counts[foot], feet.above_counts[foot] = count, above
 
 
 @parallel_kernel
