@@ -6,8 +6,9 @@ Particles have one order in the world and another in the rest state. So data pas
 a row of `LANE_ROW` numbers, which is one line of the processor's cache, with velocity, place and velocity gradient.
 """
 
-from ..arithmetic.linalg import cofactor, multiply
-from ..arithmetic.operations import constant, generic, maximum, minimum, select
+from ..arithmetic.linalg import cofactor, multiply, recomposed, selected, singular_values, times_transpose
+from ..arithmetic.operations import any_of, constant, generic, maximum, minimum, select
+from ..arithmetic.symmetric import least_eigenvalue, lower_bound
 from ..arithmetic.vector import LANE_COUNT, load, store
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
@@ -24,6 +25,8 @@ PLACE = ROW_COUNT
 REST_ROW_COUNT = ROW_COUNT + 3
 # lower bound on J where F is divided by it
 LEAST_RATIO = 1e-6
+# The world sees particles with no stretch below this: see `spread_inverse_transposed`.
+LEAST_SPREAD = 0.5
 
 
 @generic
@@ -97,7 +100,7 @@ def send_motion(tickets, scheme, particles, grid, is_near, scratch, parcels):
                     for at in range(0, count, LANE_COUNT):
                         slot, row = chunk + at, LANES + LANE_ROW * at
                         velocity, rate, _, _ = gathered_from(scheme, load_vector(table, POSITION, slot), grid.spacing, numbers, row)
-                        a, b, c, d, e, f, g, h, i = inverse_transposed(load_matrix(table, DEFORMATION, slot))
+                        a, b, c, d, e, f, g, h, i = spread_inverse_transposed(load_matrix(table, DEFORMATION, slot))
                         gradient = multiply(rate, (a, d, g, b, e, h, c, f, i))
                         store_parcels(parcels, slot, velocity, gradient, load_vector(table, PLACE, slot))
 
@@ -193,7 +196,7 @@ def take_change(tickets, particles, is_near, slots, scratch, parcels):
                 for lane in range(LANE_COUNT):
                     store(numbers, LANES + LANE_ROW * lane, load(parcels, LANE_ROW * slots[slot + lane], LANE_ROW))
                 (u, v, w, _), (a, b, c, _), (d, e, f, _), (g, h, i, _) = load_lines(numbers, LANES)
-                inverse = inverse_transposed(load_matrix(table, DEFORMATION, slot))
+                inverse = spread_inverse_transposed(load_matrix(table, DEFORMATION, slot))
                 store_vector(table, VELOCITY, slot, (u, v, w))
                 store_matrix(table, VELOCITY_GRADIENT, slot, multiply((a, b, c, d, e, f, g, h, i), inverse))
 
@@ -206,6 +209,22 @@ def inverse_transposed(m):
     ratio = a * p + b * q + c * r
     least = constant(LEAST_RATIO, ratio)
     return scaled(1.0 / select(ratio < 0.0, minimum(ratio, -least), maximum(ratio, least)), (p, q, r, s, t, u, v, w, x))
+
+
+@generic
+def spread_inverse_transposed(m):
+    """m^-T for transfers between the rest state and the world, with all stretches at least `LEAST_SPREAD`.
+
+    With a stretch s of 0.1, C = F' F^-1 is ten times F', right across the particle's flattened cell; but a particle reaches nodes of the
+    world a cell and a half away, where C would make velocities of many times any speed in the body.
+    """
+    inverse, squares = inverse_transposed(m), times_transpose(m, m)
+    least = constant(LEAST_SPREAD, inverse[0])
+    if any_of(lower_bound(squares) < least * least) and any_of(least_eigenvalue(squares) < least * least):
+        left, (s0, s1, s2), right = singular_values(m)
+        shares = 1.0 / maximum(s0, least), 1.0 / maximum(s1, least), 1.0 / maximum(s2, least)
+        inverse = selected(s2 < least, recomposed(left, shares, right), inverse)
+    return inverse
 
 
 @generic

@@ -27,6 +27,8 @@ QUADRATIC_SHARE = 1.0
 ONSET = 3.0
 # It is omitted where neighbors move relative to one another at less than this share of the wave speed: 6e-5 of the stiffness.
 QUIET = 4e-3
+# What is compressed to a stretch s has J / s^2 times its viscosity at the rest nodes. It may have this multiple of that at rest.
+MOST_VISCOUS = 1.5
 # a wave speed is computed exactly only if its square may exceed the greatest so far by more than this factor
 SLACK = 1.02
 
@@ -170,7 +172,7 @@ def loudness(constants, spacing, like):
 def response_to(constants, deformation, gradient, sound, stiffest):
     """The response of a law to F and L [1/s].
 
-    Eigenvalues are computed only where the wave speed or the viscosity in compression may depend on them.
+    Eigenvalues are computed only where the wave speed, or what viscosity does at the rest nodes, may depend on them.
 
     Args:
         sound: the spacing [m], and `loudness`.
@@ -182,18 +184,19 @@ def response_to(constants, deformation, gradient, sound, stiffest):
     spacing, loud = sound
     ratio, squared = determinant(deformation), squared_norm(gradient)
     squares = times_transpose(deformation, deformation)
-    smallest = constant(LEAST_SQUARE, ratio)
+    one, smallest = constant(1.0, ratio), constant(LEAST_SQUARE, ratio)
     least = maximum(lower_bound(squares), smallest)
     wave_squared = rest_speed_squared(constants, ratio, least)
     is_loud = any_of(squared > loud)
-    if is_loud or any_of(wave_squared > SLACK * stiffest):
+    if is_loud or any_of((wave_squared > SLACK * stiffest) | (MOST_VISCOUS * least < ratio)):
         least = maximum(least_eigenvalue(squares), smallest)
         wave_squared = rest_speed_squared(constants, ratio, least)
         stiffest = maximum(stiffest, wave_squared)
-    stress, _ = elastic_response(constants, deformation, gradient)
+    bearable = minimum(MOST_VISCOUS * least / maximum(ratio, smallest), one)
+    stress, _ = elastic_response(constants, deformation, scaled(bearable, gradient))
     shown = stress
     if is_loud:
-        stress = cushioned(stress, gradient, wave_squared, constants.density, spacing)
+        stress = cushioned(stress, gradient, wave_squared, constants.density * minimum(least, one), spacing)
     return shown, stress, ratio, squared, wave_squared, stiffest
 
 
@@ -276,10 +279,11 @@ def with_unit(m):
 
 @generic
 def cushioned(stress, gradient, wave_squared, density, spacing):
-    """tau with viscosity in compression: tau + rho0 h (min(.3 c, 3 h |e|) + h |e|) D, where e is the least eigenvalue of D if negative.
+    """tau with viscosity in compression: tau + rho0 s^2 h (min(.3 c, 3 h |e|) + h |e|) D, where e is the least eigenvalue of D if negative.
 
     Without it, bodies that snap back from a large stretch fold up below the size of a cell. After von Neumann and Richtmyer (1950),
-    but with the tensor D, so that it always dissipates energy, and without the linear part in slow motion.
+    but with the tensor D, so that it always dissipates energy, and without the linear part in slow motion. Where matter is compressed to a
+    stretch s, cells have a width of s h, which sound crosses at s c; `density` is rho0 s^2.
     """
     a, b, c, d, e, f, g, h, i = gradient
     xy, xz, yz = 0.5 * (b + d), 0.5 * (c + g), 0.5 * (f + h)
