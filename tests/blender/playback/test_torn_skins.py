@@ -181,13 +181,15 @@ def test_a_box_of_eight_vertices_is_cut_too(bpy: Any, tmp_path: Path) -> None:
         corners = rest[list(polygon.vertices)]
         np.testing.assert_allclose(uv[list(polygon.loop_indices)], corners @ [[1.0, 0.0], [0.5, 0.25], [0.0, 1.0]], atol=2e-3)
         assert polygon.material_index == int(corners[:, 0].min() > 0.499)
-    # normals are those of the box, and inside those of the faces
+    # Normals are those of the box, and inside those of the faces. Before Blender 4.5, a normal is relative to all faces at its vertex, some
+    # of which were cut.
+    near = 0.2 if bpy.app.version >= (4, 5, 0) else 0.4
     normal = np.empty(3 * len(mesh.loops), np.float32)
     mesh.corner_normals.foreach_get("vector", normal)
     for polygon in mesh.polygons:
         corners, found = rest[list(polygon.vertices)], normal.reshape(-1, 3)[list(polygon.loop_indices)]
         is_inside = polygon.material_index == skin.mpm.torn.inside
-        if is_inside or np.abs(corners[:, 2] - 0.13).min() > 0.2:
+        if is_inside or np.abs(corners[:, 2] - 0.13).min() > near:
             wanted = np.array(polygon.normal) if is_inside else corners / np.linalg.norm(corners, axis=1, keepdims=True)
             assert np.abs(found - wanted).max() < 0.02
 
