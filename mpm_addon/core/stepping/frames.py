@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,19 @@ class Provenance:
         return len(self.emitter)
 
 
+class Work(NamedTuple):
+    """What was done before a frame.
+
+    Attributes:
+        deleted: particles removed since the start.
+        substeps: since the previous frame; step_seconds: the wall time of these [s].
+    """
+
+    deleted: int
+    substeps: int
+    step_seconds: float
+
+
 def make_frame(
     moment: Moment,
     scene: Scene,
@@ -87,9 +100,7 @@ def make_frame(
     store: ParticleStore,
     provenance: Provenance,
     *,
-    deleted: int,
-    substeps: int,
-    step_seconds: float,
+    work: Work,
     poses: Mapping[str, NDArray[np.float64]],
     bonds: Bonds | None,
 ) -> Frame:
@@ -126,12 +137,12 @@ def make_frame(
     mass, *momentum, energy = _totals(store)
     statistics = FrameStatistics(
         particles=len(slots),
-        deleted=deleted,
-        substeps=substeps,
+        deleted=work.deleted,
+        substeps=work.substeps,
         kinetic_energy=energy,
         momentum=(momentum[0], momentum[1], momentum[2]),
         mass=mass,
-        step_seconds=step_seconds,
+        step_seconds=work.step_seconds,
         crushed=int(find_crushed(scene, arrays["density_ratio"], arrays["emitter_index"]).sum()),
     )
     return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births, bonds)

@@ -28,7 +28,7 @@ from ..transfer.rows import STRESS
 from .compiling import kernel_problems, make_ready
 from .continuation import refuse_another_state
 from .diagnosis import STRAYED, advice, examined
-from .frames import Provenance, make_frame
+from .frames import Provenance, Work, make_frame
 from .kernel_list import units_of
 from .material_instances import MaterialInstance, fields_of, instance_numbers, instances_of, renumbered, row_count_of
 from .resumption import check_state
@@ -221,9 +221,7 @@ class Simulation:
             self.instances,
             self.store,
             self.provenance,
-            deleted=self._deleted,
-            substeps=self._substeps,
-            step_seconds=self._step_seconds,
+            work=Work(self._deleted, self._substeps, self._step_seconds),
             poses=self._stepper.rigid.poses(),
             bonds=self._stepper.tearing.shown,
         )
