@@ -23,3 +23,12 @@ def vertices(item: Any, name: str = "position") -> np.ndarray:
     flat = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.attributes[name].data.foreach_get("vector", flat)
     return flat.reshape(-1, 3)
+
+
+def edge_uses(mesh: Any) -> np.ndarray:
+    """How many faces each edge has."""
+    uses = np.zeros(len(mesh.edges), np.int64)
+    for polygon in mesh.polygons:
+        for loop in polygon.loop_indices:
+            uses[mesh.loops[loop].edge_index] += 1
+    return uses

@@ -21,7 +21,7 @@ from mpm_addon.storage.derived import Origin, derived_path, source_of
 from mpm_addon.storage.skin_file import Skin, SkinPiece, write_skin
 from mpm_addon.storage.take import SKIN
 from tests.blender.scenes import CORNERS, FACES, add_mesh, write_cache
-from tests.blender.skin_objects import use, vertices
+from tests.blender.skin_objects import edge_uses, use, vertices
 from tests.derived.skins import Move, twisted, write_moves
 from tests.derived.skins import particles as filling
 
@@ -111,15 +111,6 @@ def outward(mesh: Any) -> np.ndarray:
         axis = int(np.abs(middle).argmax())
         found[loops, axis] = np.sign(middle[axis])
     return found
-
-
-def edge_uses(mesh: Any) -> np.ndarray:
-    """How many faces each edge has."""
-    uses = np.zeros(len(mesh.edges), np.int64)
-    for polygon in mesh.polygons:
-        for loop in polygon.loop_indices:
-            uses[mesh.loops[loop].edge_index] += 1
-    return uses
 
 
 @blender

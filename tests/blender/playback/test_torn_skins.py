@@ -16,6 +16,7 @@ from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.description import Material
 from tests.blender.scenes import add_emitter
+from tests.blender.skin_objects import edge_uses
 from tests.derived.skins import particles as filling
 from tests.derived.skins import write_moves
 
@@ -99,15 +100,6 @@ def faces(mesh: Any) -> dict[tuple[tuple[float, ...], ...], tuple[Any, ...]]:
         )
         for polygon in mesh.polygons
     }  # fmt: skip
-
-
-def edge_uses(mesh: Any) -> np.ndarray:
-    """How many faces each edge has."""
-    uses = np.zeros(len(mesh.edges), np.int64)
-    for polygon in mesh.polygons:
-        for loop in polygon.loop_indices:
-            uses[mesh.loops[loop].edge_index] += 1
-    return uses
 
 
 @blender
