@@ -1,5 +1,7 @@
 """The runs of Martin Garcia 2020 with cubes, a box, a C or one ball: measurements of what their figures show."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -192,10 +194,10 @@ def passed(run: Run, frame: int = -1) -> float:
     return float((run.positions(frame)[:, 2] < 0.38).mean())
 
 
-def lumps(run: Run) -> list[int]:
+def lumps(run: Run, frame: int = -1) -> list[int]:
     """Particles in each piece of what has not come loose, the largest first."""
-    solid = volume_ratios(run, "sand") < 1.05
-    return pieces(run.positions(-1)[solid], 0.75 * run.scene.solver.grid_spacing)
+    solid = volume_ratios(run, "sand", frame) < 1.05
+    return pieces(run.positions(frame)[solid], 0.75 * run.scene.solver.grid_spacing)
 
 
 def test_the_softest_is_a_thick_fluid_that_tears_in_the_neck() -> None:
@@ -207,12 +209,11 @@ def test_the_softest_is_a_thick_fluid_that_tears_in_the_neck() -> None:
     assert np.median(ratio[(at[:, 2] > 0.25) & (at[:, 2] < 0.38)]) > 1.5
 
 
-@pytest.mark.xfail(reason="the top of the block stays level: its middle is 7 mm higher than its sides, not lower", strict=True)
 def test_its_top_dents() -> None:
     """hoursand1 (figure 7.9)."""
     run = slopes("garcia_hourglass", None)
     start, end = run.positions(0), run.positions(-1)
-    top = start[:, 2] > 0.9
+    top = start[:, 2] > 0.8
     middle = top & (np.abs(start[:, 0] - 0.5) < 0.08)
     sides = top & (np.abs(start[:, 0] - 0.5) > 0.17)
     assert end[middle, 2].mean() < end[sides, 2].mean() - 0.01
@@ -226,7 +227,6 @@ def test_the_firmer_one_hardens_when_it_is_squeezed() -> None:
     assert passed(run, 20) < 0.8 * passed(softer, 20)
 
 
-@pytest.mark.xfail(reason="grains come off one block: it keeps 99 % of what has not come loose", strict=True)
 def test_the_firmest_one_breaks_into_clear_pieces() -> None:
     """hoursand3: E 400."""
     assert lumps(slopes("garcia_hourglass", "hoursand3"))[1] > 100
@@ -254,21 +254,37 @@ def test_thrown_sand_breaks_into_fragments() -> None:
     assert run.sizes("sand")[-1, 1] > 1.2 * slower.sizes("sand")[-1, 1]
 
 
-@pytest.mark.xfail(reason="the flanks crack, but the block stays one piece", strict=True)
+# of sand4, after the impact
+BROKEN = 8
+
+
 def test_the_firmer_sand_breaks_into_three_pieces() -> None:
-    """sand4: E 800."""
-    assert lumps(slopes("garcia_sand", "sand4"))[2] > 100
+    """sand4: E 800. Most of the block is in them, and they stay apart."""
+    run = slopes("garcia_sand", "sand4")
+    assert lumps(run, BROKEN)[2] > 500
+    assert lumps(run, 20)[2] > 300
+
+
+def test_softer_sand_does_not() -> None:
+    """The control: the same block with E 400."""
+
+    def soft(scene: Scene) -> Scene:
+        return with_laws(scene, sand=replace(scene.materials["sand"].law, young_modulus=6.4e5))
+
+    run = play("garcia_sand", "sand4", spacing=0.04, frames=0.35, change=soft)
+    assert sum(size > 500 for size in lumps(run, BROKEN)) < 3
 
 
 def test_the_firmer_sand_cracks_at_its_flanks() -> None:
-    """sand4: what comes loose lies at the slopes; the core keeps its volume, more of it than with E 400."""
-    run, softer = slopes("garcia_sand", "sand4"), slopes("garcia_sand", None)
-    assert np.median(volume_ratios(run, "sand")) == pytest.approx(1.0, abs=0.04)
-    start = run.positions(0)
-    cracked = volume_ratios(run, "sand") > 1.2
-    low = start[:, 2] < 0.79
-    assert cracked[low].mean() > 2.0 * cracked[~low].mean()
-    assert passed(run) < passed(softer)
+    """sand4: what comes loose lies between the core and the ends, which keep their volume."""
+    run = slopes("garcia_sand", "sand4")
+    away = np.abs(run.positions(0)[:, 0] - 0.5)
+    ratio = volume_ratios(run, "sand", BROKEN)
+    flanks, core, ends = (away > 0.15) & (away < 0.25), away < 0.05, away > 0.3
+    assert (ratio[flanks] > 1.2).mean() > 0.5
+    for part in (core, ends):
+        assert (ratio[part] > 1.2).mean() < 0.1
+        assert np.median(ratio[part]) == pytest.approx(1.0, abs=0.06)
 
 
 # --- 2d
@@ -331,8 +347,26 @@ def test_the_tip_sways_and_does_not_break(variant: str) -> None:
     assert trunk_top(run) > 0.73
 
 
-@pytest.mark.xfail(reason="the tip sways as in C9 and C10: it is stretched by 1.13 at most, and nothing parts", strict=True)
 @pytest.mark.parametrize("variant", ["C7", "C8"])
 def test_the_tip_breaks_off(variant: str) -> None:
+    """By its tear stretch. Much of it falls onto the foot; the rest stays at the trunk, which swings back."""
     run = beam(variant)
-    assert max(len(run.pieces(frame, "tip")) for frame in range(len(run.frames))) > 1
+    last = run.frames[-1]
+    assert last.bonds is not None
+    sizes = np.sort(np.bincount(last.bonds.fragments(len(last.id))[run.body(last, "tip")]))[::-1]
+    assert sizes[0] > 4 * sizes[1] > 0
+    assert sizes[1] > 100
+    assert tip_heights(run)[-1] < 0.25
+    lean = run.centers("trunk")[:, 0]
+    assert lean[-1] < lean.max() - 0.01
+
+
+def test_without_a_tear_stretch_the_tip_does_not_break() -> None:
+    """The control: it sways as in C9."""
+
+    def whole(scene: Scene) -> Scene:
+        law = scene.materials["tip"].law
+        return with_laws(scene, tip=replace(law, tear_stretch=type(law)().tear_stretch))
+
+    run = play("garcia_beam", "C7", spacing=0.04, frames=0.5, change=whole)
+    assert tip_heights(run)[-1] > 0.5
