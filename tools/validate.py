@@ -15,11 +15,13 @@ from environments import ROOT
 sys.path.insert(0, str(ROOT))
 
 import validation_figures as figures
+import validation_pictures as pictures
 import validation_rows as rows
 
 PAGE = ROOT / "docs" / "validation.md"
 FIGURES = ROOT / "docs" / "validation"
-HEAD = "| what | compared with | expected | allowed | measured |\n|---|---|---|---|---|\n"
+# How a table begins.
+HEAD = f"| {rows.HEAD[0]} |"
 
 
 class Part(NamedTuple):
@@ -38,14 +40,14 @@ class Part(NamedTuple):
 
 # In the order of the page.
 PARTS = {
-    "volume": Part("Water: volume", rows.kept_volume, (figures.draw_volume,)),
+    "volume": Part("Water: volume", rows.kept_volume, (pictures.draw_glass, figures.draw_volume)),
     "breaking": Part("Snow: pieces of a snowball", rows.breaking_snow),
-    "holding": Part("Colliders: what should hold, holds", rows.held),
-    "floating": Part("Rigid bodies: floating", rows.afloat, (figures.draw_floating,)),
-    "afloat": Part("Floating for long, and jelly in water", rows.long_afloat),
-    "bodies": Part("Bodies: jelly on jelly", rows.touching, (figures.draw_bodies,)),
+    "holding": Part("Colliders: what should hold, holds", rows.held, (pictures.draw_sheet,)),
+    "floating": Part("Rigid bodies: floating", rows.afloat, (pictures.draw_crate, figures.draw_floating)),
+    "afloat": Part("Floating for long, and jelly in water", rows.long_afloat, (pictures.draw_jelly,)),
+    "bodies": Part("Bodies: jelly on jelly", rows.touching, (pictures.draw_stack, figures.draw_bodies)),
     "slopes": Part("Slopes: solids slide, stand and touch", rows.standing),
-    "rubber": Part("Rubber: stretched far", rows.rubber_band, (figures.draw_rubber,)),
+    "rubber": Part("Rubber: stretched far", rows.rubber_band, (pictures.draw_band, figures.draw_rubber)),
     "rebound": Part("Rebounds", rows.rebounds),
     "slosh": Part("Water: sloshing", rows.sloshing),
     "dam": Part("Water: a dam breaks", rows.breaking_dam, (figures.draw_dam_break,)),
@@ -62,10 +64,9 @@ def page(before: str, part: Part, table: str) -> str:
     """Returns the page with another table in the section of a part; a section that is missing is added at the end."""
     heading = f"## {part.title}\n"
     if heading not in before:
-        pictures = "".join(f"\n![{part.title}]({FIGURES.name}/{figures.name_of(each)}.svg)\n" for each in part.drawings)
-        return f"{before}\n{heading}\n{HEAD}{table}{pictures}"
-    start = before.index(HEAD, before.index(heading)) + len(HEAD)
-    end = start
+        shown = "".join(f"\n![{part.title}]({FIGURES.name}/{figures.name_of(each)}.svg)\n" for each in part.drawings)
+        return f"{before}\n{heading}\n{table}{shown}"
+    start = end = before.index(HEAD, before.index(heading))
     while before.startswith("|", end):
         end = before.index("\n", end) + 1
     return before[:start] + table + before[end:]
@@ -74,12 +75,12 @@ def page(before: str, part: Part, table: str) -> str:
 def measure(name: str, part: Part) -> None:
     """Measure a part, and write its table and figures."""
     start = time.monotonic()
-    table = ""
+    lines: list[rows.Row] = []
     for row in part.lines():
-        print(f"validate: {row.text()}", end="", flush=True)
-        table += row.text()
+        print(f"validate: {row.text(with_before=bool(row.before))}", end="", flush=True)
+        lines.append(row)
     figures.draw(FIGURES, part.drawings)
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), part, table), encoding="utf-8")
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), part, rows.table(lines)), encoding="utf-8")
     print(f"validate: {name} in {time.monotonic() - start:.0f} s", flush=True)
 
 

@@ -24,7 +24,7 @@ def name_of(draw_sides: Drawing) -> str:
 
 def draw(folder: Path, drawings: Sequence[Drawing]) -> None:
     """Write figures, as SVG."""
-    write({name_of(each): lambda each=each: drawn(each) for each in drawings}, folder, {"lines.linewidth": 1.6})
+    write({name_of(each): lambda each=each: drawn(each) for each in drawings}, folder, {"lines.linewidth": 1.6, "savefig.dpi": 200.0})
 
 
 def drawn(draw_sides: Drawing) -> Figure:

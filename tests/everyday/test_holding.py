@@ -70,6 +70,11 @@ def test_a_thin_cup_whose_sides_are_one_to_its_nodes_leaks() -> None:
     assert holding.blindly(holding.leak_through, "cup", offset=TESTED_OFFSET, wall=1.0) > 0.5
 
 
+@pytest.mark.parametrize("offset", [0.25, 0.75])
+def test_a_flat_slab_of_one_cell_holds_water(offset: float) -> None:
+    assert holding.leak_through("slab", offset=offset, wall=1.0) == 0.0
+
+
 @pytest.mark.parametrize("wall", [0.6, 1.0])
 def test_a_tilted_slab_holds_water(wall: float) -> None:
     """Its bounds along the axes are thick."""

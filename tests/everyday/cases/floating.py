@@ -1,5 +1,7 @@
 """Rigid bodies in water: how deep they float, and what the water does meanwhile."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -128,7 +130,7 @@ def _look(simulation: Simulation) -> tuple[float, float, float, float]:
     body_volume = body.mass / scene.colliders[0].density
     inside = volume[distance < -DEEP * spacing].sum() / body_volume
     # the level where the body is not
-    reach = body.obstacle.world(_corners(scene))
+    reach = body.obstacle.world(corners(scene))
     beside = np.ones(len(position), np.bool_)
     sides = scene.solver.dimension - 1
     hole = np.ones(sides)
@@ -146,7 +148,7 @@ def _look(simulation: Simulation) -> tuple[float, float, float, float]:
     return draft, bottom / spacing, level * width.prod() / (volume.sum() + displaced), inside
 
 
-def _corners(scene: Scene) -> Floats:
+def corners(scene: Scene) -> Floats:
     """The corners of the crate, in its shape's coordinates [m]."""
     low, high = scene.colliders[0].shape.bounds()
     return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
@@ -163,10 +165,17 @@ def floating(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.
     return course(density, offset=offset, seconds=seconds, cells=cells, dimension=dimension).end()
 
 
+@contextmanager
+def plain() -> Iterator[None]:
+    """Feet that do not take the whole pressure: the negative control."""
+    with mock.patch.object(coupling, "ObstacleGroup", Plain):
+        yield
+
+
 @lru_cache
 def floating_plainly(density: float = 500.0, *, offset: float = 0.0, seconds: float = 3.0) -> Floating:
     """The same with feet that do not take the whole pressure: the negative control."""
-    with mock.patch.object(coupling, "ObstacleGroup", Plain):
+    with plain():
         return _run(crate(density, offset=offset, seconds=seconds)).end()
 
 

@@ -1,6 +1,7 @@
 """Containers hold material: cups of several colliders, upright and tilted, as boxes and as meshes; thin cups, slabs and sheets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -122,6 +123,15 @@ def on_sheet(*, offset: float, law: str = "water", rise: float = 0.0, deforms: b
     return _filled(replace(scene, colliders=(Collider("sheet", sheet, motion=motion), *map(_lower, scene.colliders[1:]))), law)
 
 
+def on_slab(*, offset: float, wall: float, law: str = "water") -> Scene:
+    """The same on a flat box this thick [cells], whose upper side is where the sheet is."""
+    scene = on_sheet(offset=offset, law=law)
+    spacing = scene.solver.grid_spacing
+    way, thickness = offset * spacing, wall * spacing
+    slab = Collider("slab", Box(center=(way, way, way - 0.5 * thickness), size=(1.12, 1.12, thickness)))
+    return replace(scene, colliders=(slab, *scene.colliders[1:]))
+
+
 def _lower(wall: Collider) -> Collider:
     """A wall that goes on below the sheet."""
     shape = wall.shape
@@ -141,16 +151,14 @@ def on_tilted_slab(*, wall: float, degrees: float) -> tuple[Scene, Floats]:
     Args:
         wall: how thick the box is [cells].
     """
-    scene = on_sheet(offset=0.0)
-    thickness = wall * scene.solver.grid_spacing
-    slab = Collider("slab", Box(center=(0.0, 0.0, -0.5 * thickness), size=(1.12, 1.12, thickness)))
+    scene = on_slab(offset=0.0, wall=wall)
     rotation = (degrees, 0.0, 0.0)
     turn = euler_matrix(rotation)
 
     def turned(box: Any) -> Box:
         return replace(box, center=tuple(float(each) for each in turn @ np.array(box.center)), rotation=rotation)
 
-    colliders = tuple(replace(each, shape=turned(each.shape)) for each in (slab, *scene.colliders[1:]))
+    colliders = tuple(replace(each, shape=turned(each.shape)) for each in scene.colliders)
     emitters = tuple(replace(each, shape=turned(each.shape)) for each in scene.emitters)
     return replace(scene, colliders=colliders, emitters=emitters), turn
 
@@ -199,9 +207,11 @@ def _share_beyond(scene: Scene, places: Callable[[Simulation], Floats], floor: f
 def leak_through(
     kind: str, *, offset: float, law: str = "water", wall: float = 0.0, rise: float = 0.0, deforms: bool = False, dimension: int = 3
 ) -> float:
-    """The share of a material that a second later is beyond a `"cup"` of one thin mesh, or a `"sheet"`."""
+    """The share of a material that a second later is beyond a `"cup"` of one thin mesh, a flat `"slab"`, or a `"sheet"`."""
     if kind == "cup":
         scene = thin_cup(offset=offset, wall=wall, law=law)
+    elif kind == "slab":
+        scene = on_slab(offset=offset, wall=wall, law=law)
     else:
         scene = on_sheet(offset=offset, law=law, rise=rise, deforms=deforms)
     solver = replace(scene.solver, dimension=dimension)
@@ -230,10 +240,17 @@ def leak_out_of_moving_cup(way: str, *, wall: float) -> float:
     return _share_beyond(scene, lambda simulation: (diagnostics.positions(simulation) - pose[:3, 3]) @ pose[:3, :3] - low, wall=wall)
 
 
-def blindly(case: Any, *arguments: Any, **more: Any) -> float:
-    """What one of these cases gives where nodes do not tell the sides of thin colliders apart: the negative control."""
+@contextmanager
+def blind() -> Iterator[None]:
+    """Nodes that do not tell the sides of thin colliders apart: the negative control."""
     nothing = np.zeros((0, 0), np.bool_)
     with mock.patch.object(obstacles, "sides_of", lambda level_sets, around, store, _: Sides(store.layout, level_sets, nothing, nothing)):
+        yield
+
+
+def blindly(case: Any, *arguments: Any, **more: Any) -> float:
+    """What one of these cases gives where nodes do not tell the sides of thin colliders apart: the negative control."""
+    with blind():
         return float(case.__wrapped__(*arguments, **more))
 
 

@@ -110,8 +110,7 @@ def look(simulation: Simulation) -> Band:
     return Band(stretch, force / expected, float(np.diff(middles).max()) / even, lost, twist)
 
 
-@lru_cache
-def pulled(reference: str, stretch: float, *, offset: float = 0.0, dimension: int = 3, seconds: float = 1.0, preset: str = "") -> Band:
+def pulling(reference: str, stretch: float, *, offset: float = 0.0, dimension: int = 3, seconds: float = 1.0, preset: str = "") -> Scene:
     """A band whose grips move apart until its free length is so many times as long; with a preset, reference may be "" for its own."""
     scene = rubber(reference or "current", offset=offset, dimension=dimension)
     if preset:
@@ -123,7 +122,14 @@ def pulled(reference: str, stretch: float, *, offset: float = 0.0, dimension: in
         matrices = np.tile(np.eye(4), (2, 1, 1))
         matrices[1, 0, 3] = sign * 0.5 * free * (stretch - 1.0)
         colliders.append(replace(collider, motion=Motion(frames=np.array([0.0, float(last)]), matrices=matrices)))
-    simulation = Simulation(replace(scene, colliders=tuple(colliders), time=replace(scene.time, frame_end=last + last // 4)))
+    return replace(scene, colliders=tuple(colliders), time=replace(scene.time, frame_end=last + last // 4))
+
+
+@lru_cache
+def pulled(reference: str, stretch: float, *, offset: float = 0.0, dimension: int = 3, seconds: float = 1.0, preset: str = "") -> Band:
+    """The same at the end."""
+    scene = pulling(reference, stretch, offset=offset, dimension=dimension, seconds=seconds, preset=preset)
+    simulation = Simulation(scene)
     for _ in simulation.frames():
         pass
     return look(simulation)
