@@ -145,3 +145,28 @@ def pressures(simulation: Simulation) -> Floats:
     slots = np.flatnonzero(simulation.store.live)
     trace = sum(simulation.store.table[STRESS + row, slots].astype(np.float64) for row in (0, 3, 5))
     return -trace / (3.0 * diagnostics.volume_ratios(simulation))
+
+
+def unexplained_momentum(*, offset: float = 0.0, seconds: float = 1.0, wind: float = 0.0) -> float:
+    """What changes the momentum of water in a tank, while a column of it falls, besides gravity and the walls' impulses.
+
+    Args:
+        offset: how far everything is moved along all axes [cells].
+        seconds: how long it is watched.
+        wind: an additional acceleration along x [m/s^2]: the negative control.
+
+    Returns:
+        The greatest component, over what gravity gives to the water in that time.
+    """
+    scene = everyday_scene("dam", offset=offset)
+    solver = replace(scene.solver, gravity=(wind, 0.0, -GRAVITY))
+    scene = replace(scene, solver=solver, time=replace(scene.time, frame_end=round(seconds * scene.time.fps)))
+    weighing = type("Weighing", (Weighing,), {"impulse": np.zeros(5)})
+    with mock.patch.object(obstacles, "ObstacleGroup", weighing):
+        simulation = Simulation(scene)
+    for _ in simulation.frames():
+        pass
+    up, low_x, high_x, low_y, high_y = weighing.impulse
+    given = diagnostics.mass(simulation) * GRAVITY * seconds
+    found = diagnostics.linear_momentum(simulation) - np.array([low_x + high_x, low_y + high_y, up - given])
+    return float(np.abs(found).max() / given)
