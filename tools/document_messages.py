@@ -34,7 +34,7 @@ PARTS = {
     "The simulation and its settings": "core",
     "Scene files, presets, caches and exports": "storage",
     "The bake": "bake",
-    "Surfaces, skins and volumes": "derived",
+    "Surfaces, skins, volumes and foam": "derived",
     "Wedges": "wedge",
     "The live preview": "live",
     "Blender": "blender",

@@ -15,7 +15,7 @@ from ..stopping import Listener
 from ..storage.cache import Cache, open_cache
 from ..storage.derived import remove_derived
 from ..storage.events import CancelledEvent, DeriveDeleted, DeriveEstimate, OnEvent, ending_of, error_of
-from ..storage.take import KINDS, SURFACE
+from ..storage.take import KINDS, MANY, SURFACE
 from .arguments import add_json, add_threads, frame_range
 from .printing import printer
 
@@ -26,13 +26,13 @@ _TYPES: dict[str, Callable[[str], Any]] = {"number": float, "integer": int, "tex
 def add_command(commands: Any) -> None:
     """Add `derive` to the sub-commands of a parser."""
     derive = commands.add_parser(
-        "derive", help="make surfaces, skins or volumes from the cached frames; resumes by default", allow_abbrev=False
+        "derive", help="make surfaces, skins, volumes or foam from the cached frames; resumes by default", allow_abbrev=False
     )
     derive.add_argument("cache", metavar="DIR", type=Path, help="a cache")
     derive.add_argument("kind", nargs="?", default=SURFACE, choices=KINDS, help="what to make (default: surface)")
     derive.add_argument("--frames", metavar="A-B", type=frame_range, help="only these frames (default: all)")
     for kinds in dict.fromkeys(tuple(owners) for owners in _all_settings().values()):
-        group = derive.add_argument_group(f"settings of {' and '.join(f'{kind}s' for kind in kinds)}")
+        group = derive.add_argument_group(f"settings of {' and '.join(MANY[kind] for kind in kinds)}")
         for owners in _all_settings().values():
             if tuple(owners) == kinds:
                 _add_setting(group, owners)
@@ -40,7 +40,7 @@ def add_command(commands: Any) -> None:
     derive.add_argument("--follow", action="store_true", help="also process the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
     instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing frames")
-    instead.add_argument("--delete", action="store_true", help="delete the surfaces, skins or volumes of all takes")
+    instead.add_argument("--delete", action="store_true", help="delete the surfaces, skins, volumes or foam of all takes")
     add_json(derive)
     derive.set_defaults(run=_derive, listens=True)
 
@@ -63,7 +63,7 @@ def _add_setting(group: Any, owners: Mapping[str, Parameter]) -> None:
     declared = next(iter(owners.values()))
     flag = _flag(declared)
     default = "automatic" if declared.default is None else declared.default
-    helps = [declared.help] if len(owners) == 1 else [f"{kind.title()}s: {each.help}." for kind, each in owners.items()]
+    helps = [declared.help] if len(owners) == 1 else [f"{MANY[kind].title()}: {each.help}." for kind, each in owners.items()]
     words = " ".join(helps).replace("%", "%%") + (f" (default: {default})" if default != "" else "")
     if declared.kind == "flag":
         group.add_argument(flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=words)
@@ -112,8 +112,8 @@ def settings_of(options: argparse.Namespace) -> Any:
         if not hasattr(options, name):
             continue
         if options.kind not in owners:
-            kinds = " and ".join(f"{kind}s" for kind in owners)
-            raise MpmError(f"{_flag(next(iter(owners.values())))} is a setting of {kinds}", f"omit it to make {options.kind}s")
+            kinds = " and ".join(MANY[kind] for kind in owners)
+            raise MpmError(f"{_flag(next(iter(owners.values())))} is a setting of {kinds}", f"omit it to make {MANY[options.kind]}")
         given[name] = getattr(options, name)
     return PRODUCTS[options.kind].settings(**given)
 

@@ -7,10 +7,11 @@ from typing import Any
 from ..core.errors import CacheError
 from ..storage.cache import open_cache
 from ..storage.exporters import EXPORTERS, SPLITS, export_frames, write_export
+from ..storage.exporters.foam import foam_frame
 from ..storage.exporters.surfaces import export_surfaces
 from ..storage.exporters.volumes import FORMAT as VOLUME_FORMAT
 from ..storage.exporters.volumes import export_volumes
-from ..storage.take import KINDS, VOLUME
+from ..storage.take import FOAM, KINDS, MANY, VOLUME
 from .arguments import frame_range
 
 
@@ -26,8 +27,8 @@ def add_command(commands: Any) -> None:
     )
     instead = export.add_mutually_exclusive_group()
     for kind in KINDS:
-        formats = VOLUME_FORMAT if kind == VOLUME else "ply, obj"
-        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {kind}s instead of the particles ({formats})")
+        formats = {VOLUME: VOLUME_FORMAT, FOAM: ", ".join(EXPORTERS)}.get(kind, "ply, obj")
+        instead.add_argument(f"--{kind}", action="store_true", help=f"write the {MANY[kind]} instead of the particles ({formats})")
     export.set_defaults(run=_export)
 
 
@@ -39,9 +40,13 @@ def _export(options: argparse.Namespace) -> None:
     numbers = range(first, last + 1) if options.frames else cache.frames
     kind = next((kind for kind in KINDS if getattr(options, kind)), None)
     if (kind == VOLUME) != (options.format == VOLUME_FORMAT):
-        raise CacheError(f"--format {options.format} does not go with {kind or 'particle'}s", "use --volume --format vdb for volumes")
+        raise CacheError(
+            f"--format {options.format} does not go with {MANY.get(kind or '', 'particles')}", "use --volume --format vdb for volumes"
+        )
     if kind == VOLUME:
         written = export_volumes(cache, numbers, options.output, write_export)
+    elif kind == FOAM:
+        written = export_frames(cache, numbers, options.format, options.output, split=options.split, read=foam_frame)
     elif kind is not None:
         is_split = options.split is not None
         written = export_surfaces(cache, numbers, options.format, options.output, write_export, kind=kind, is_split=is_split)

@@ -11,6 +11,7 @@ from ..core.errors import MpmError
 from ..core.messages import SceneWarning, message_of, one_line
 from ..storage import events
 from ..storage.events import Event, OnEvent
+from ..storage.take import ONE
 
 
 def printer(options: argparse.Namespace) -> OnEvent:
@@ -81,16 +82,17 @@ def text_of(event: Event) -> str:
         case events.Finished():
             return f"done: {event.frames} frames after {event.seconds:.1f} s"
         case events.DeriveStart():
-            made = f"{event.done} of {event.total} frames have a {event.kind}"
+            made = f"{event.done} of {event.total} frames have {ONE.get(event.kind, event.kind)}"
             return f"{made}; the others take about {_megabytes(event.bytes)}"
         case events.DeriveFrame():
-            count = f"{event.voxels} voxels" if event.triangles is None else f"{event.triangles} triangles"
+            counts = {"triangles": event.triangles, "voxels": event.voxels, "particles": event.particles}
+            count = next((f"{number} {word}" for word, number in counts.items() if number is not None), "nothing")
             pace = _pace(event.seconds_per_frame, event.eta_seconds)
             return f"{_share(event.done, event.total)} frame {event.frame}, {count}, {_megabytes(event.bytes)}{pace}"
         case events.DeriveEstimate():
             return f"{event.frames} frames, about {_megabytes(event.bytes)}"
         case events.DeriveDeleted():
-            return f"{event.frames} {event.kind}s deleted"
+            return f"{event.frames} frames deleted"
         case events.WedgeStart():
             return f"{event.scene}: {event.done} of {event.total} variants baked, {event.jobs} at a time"
         case events.WedgeVariant():

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..core.errors import CacheError, Cancelled
@@ -10,10 +10,11 @@ from ..core.messages import Action, Message
 from ..core.particles import Moment
 from ..stopping import Listener
 from ..storage.cache import Cache
-from ..storage.derived import Origin, State, derived_path, refuse_link, source_of, state_of
+from ..storage.derived import Origin, State, derived_path, refuse_link, source_of, sources_of, state_of
 from ..storage.disk import free_space
 from ..storage.events import DeriveFrame, DeriveStart, Finished, OnEvent, ignore
 from ..storage.status import read_status
+from ..storage.take import MANY, ONE
 from .product import Forecast, Made, Make, Product
 
 # Seconds between checks for new frames of a bake.
@@ -54,9 +55,13 @@ class DerivedJob:
         self._emit = on_event or ignore
         self._listener = listener
         self._wanted = wanted_moments(cache, frames)
-        self._missing = [moment for moment in self._wanted if state_of(cache, moment, product.kind, product.hash) is not State.MADE]
+        sources = sources_of(cache, product.kind)
+        self._missing = [moment for moment in self._wanted if not self._is_made(moment, sources)]
         self._done = len(self._wanted) - len(self._missing)
         self._made, self._started = 0, time.monotonic()
+
+    def _is_made(self, moment: Moment, sources: Mapping[Moment, str]) -> bool:
+        return state_of(self.cache, moment, self.product.kind, self.product.hash, sources=sources) is State.MADE
 
     @property
     def missing(self) -> int:
@@ -94,7 +99,7 @@ class DerivedJob:
         needed, free = expected.frame_bytes * len(self._missing), free_space(self.cache.folder)
         if free is not None and needed > free:
             raise CacheError(
-                f"about {needed / 1e9:.3g} GB of {self.product.kind}s do not fit on the disk, where {free / 1e9:.3g} GB are free",
+                f"about {needed / 1e9:.3g} GB of {MANY[self.product.kind]} do not fit on the disk, where {free / 1e9:.3g} GB are free",
                 self.product.remedy,
                 subject=str(self.cache.folder),
             )
@@ -118,7 +123,7 @@ class DerivedJob:
     def _store(self, made: Made) -> None:
         moment = made.moment
         path = derived_path(self.cache, moment, self.product.kind)
-        origin = Origin(moment, self.product.hash, source_of(self.cache, moment), self.product.emitters)
+        origin = Origin(moment, self.product.hash, source_of(self.cache, moment, self.product.kind), self.product.emitters)
         try:
             # not together with the take, which may have been removed
             for folder in (path.parent.parent, path.parent):
@@ -145,7 +150,7 @@ class DerivedJob:
 
     def words(self) -> Message:
         """The message of a canceled run."""
-        made = f"{self._done} of {len(self._wanted)} frames have a {self.product.kind}"
+        made = f"{self._done} of {len(self._wanted)} frames have {ONE[self.product.kind]}"
         return Message(f"canceled: {made}", (Action.DERIVE,))
 
     def _look(self) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..storage.cache import Cache
-from ..storage.take import SKIN, SURFACE, VOLUME
+from ..storage.take import FOAM, SKIN, SURFACE, VOLUME
 from .product import Product
-from .settings import SkinSettings, SurfaceSettings, VolumeSettings
+from .settings import FoamSettings, SkinSettings, SurfaceSettings, VolumeSettings
 from .skin import SkinProduct
 from .volume import VolumeProduct
 
@@ -25,8 +25,16 @@ def _surface(cache: Cache, settings: SurfaceSettings, threads: int | None) -> Pr
     return SurfaceProduct(cache, settings, threads=threads)
 
 
+def _foam(cache: Cache, settings: FoamSettings, threads: int | None) -> Product:
+    # as above, its kernels
+    from .foam import FoamProduct
+
+    return FoamProduct(cache, settings, threads=threads)
+
+
 PRODUCTS: Mapping[str, Kind] = {
     SURFACE: Kind(SurfaceSettings, _surface),
     SKIN: Kind(SkinSettings, lambda cache, settings, _threads: SkinProduct(cache, settings)),
     VOLUME: Kind(VolumeSettings, lambda cache, settings, _threads: VolumeProduct(cache, settings)),
+    FOAM: Kind(FoamSettings, _foam),
 }

@@ -1,4 +1,4 @@
-"""The settings of surfaces, skins and volumes and the parameters they select. Knows neither files nor how these are made."""
+"""The settings of surfaces, skins, volumes and foam and the parameters they select. Knows neither files nor how these are made."""
 
 import hashlib
 import json
@@ -17,6 +17,7 @@ AUTOMATIC, ALL = "automatic", "all"
 _VERSION = 3
 _SKIN_VERSION = 3
 _VOLUME_VERSION = 1
+_FOAM_VERSION = 1
 
 
 # The reach of particles [radii] in a surface that shows grains, and how many times less it is smoothed.
@@ -192,6 +193,47 @@ class VolumeSettings:
         fullness = self.max_fullness if self.powder_only else None
         decided = ["volume", _VOLUME_VERSION, self.emitters, fullness, *sizes, self.velocity]
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class FoamSettings:
+    """How spray, foam and bubbles are made from cached frames."""
+
+    emitters: str = parameter("", help="Emitters whose particles splash, separated by commas; if empty, all those of water")
+    amount: float = parameter(
+        40.0,
+        unit="1/s",
+        minimum=0.0,
+        maximum=10000.0,
+        help="New particles per second for each particle of water where it splashes most; higher values look denser and take more disk "
+        "space (a preview 10, a storm 200)",
+    )
+    speed: float | None = parameter(
+        None,
+        unit="m/s",
+        above=0.0,
+        example=1.0,
+        help="Speed at which water begins to foam, reached in full at three times this speed; lower values foam in calmer water (half "
+        "of the water's mean speed)",
+    )
+    life: float = parameter(
+        2.0, unit="s", minimum=0.01, maximum=60.0, help="Mean lifetime; higher values leave foam on the water for longer (beer 60, sea 5)"
+    )
+    size: float | None = parameter(
+        None, unit="m", above=0.0, example=0.003, help="Mean diameter of the particles (an eighth of a grid cell)"
+    )
+    drag: float = parameter(
+        0.5, unit="1/s", minimum=0.0, maximum=100.0, help="Air drag of spray; higher values make it hang in the air (drops 0.5, mist 5)"
+    )
+
+    def __post_init__(self) -> None:
+        validate(self, "Foam")
+
+    @property
+    def hash(self) -> str:
+        """A hash that is equal for all settings that produce the same foam."""
+        given = [None if number is None else f"{number:.6g}" for number in (self.amount, self.speed, self.life, self.size, self.drag)]
+        return hashlib.sha256(json.dumps(["foam", _FOAM_VERSION, self.emitters, *given]).encode()).hexdigest()[:16]
 
 
 def follow_problem(emitter: Emitter) -> Message:

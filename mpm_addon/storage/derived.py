@@ -5,6 +5,7 @@ frame's current file. So processes on several computers may make different frame
 """
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
@@ -19,7 +20,7 @@ from .cache import Cache, take_numbers
 from .container import read_header
 from .frame_file import possible_moment
 from .plain_files import parse_json
-from .take import DERIVED, SUFFIXES, VOLUME, frame_files, frame_name, take_folder, unreadable
+from .take import DERIVED, FOAM, SUFFIXES, SURFACE, VOLUME, frame_files, frame_name, take_folder, unreadable
 
 
 class Origin(NamedTuple):
@@ -48,6 +49,9 @@ class _HasOrigin(Protocol):
     @property
     def origin(self) -> Origin: ...
 
+
+# Kinds whose files depend on all earlier frames too.
+CUMULATIVE = (FOAM,)
 
 Derived = TypeVar("Derived", bound=_HasOrigin)
 ReadOrigin = Callable[[Path, str], Origin]
@@ -105,25 +109,54 @@ def derived_path(cache: Cache, moment: Moment, kind: str) -> Path:
     return derived_folder(cache.take_of(moment).folder, kind) / frame_name(moment, SUFFIXES[kind])
 
 
-def source_of(cache: Cache, moment: Moment) -> str:
-    """SHA-256 of a frame's file, from the journal. Raises CacheError if the frame is not cached."""
-    entry = cache.take_of(moment).journal().get(moment)
-    if entry is None:
+def source_of(cache: Cache, moment: Moment, kind: str = SURFACE) -> str:
+    """What the derived data of a frame is made from, see `sources_of`; by default that frame alone. Raises CacheError without one."""
+    found = sources_of(cache, kind).get(moment)
+    if found is None:
         raise CacheError(f"frame {moment.frame:g} was not baked", subject=str(cache.folder))
-    return str(entry.get("sha256"))
+    return found
 
 
-def state_of(cache: Cache, moment: Moment, kind: str, settings: str, read: ReadOrigin = read_origin) -> State:
-    """The state of a cached frame's derived data for settings with this hash; a damaged file counts as missing."""
+def sources_of(cache: Cache, kind: str) -> Mapping[Moment, str]:
+    """What the derived data of each cached moment is made from. Raises CacheError.
+
+    Returns:
+        SHA-256 of the frame's file, from the journal; for kinds in `CUMULATIVE`, a hash of those of all cached frames up to this one.
+    """
+    found = {
+        moment: str(entry.get("sha256"))
+        for take in cache.takes
+        for moment, entry in take.journal().items()
+        if cache.take_of(moment) is take
+    }
+    if kind not in CUMULATIVE:
+        return found
+    known, sources = hashlib.sha256(), {}
+    for number in cache.frames:
+        known.update(found[Moment(number)].encode())
+        sources[Moment(number)] = known.hexdigest()
+    return sources
+
+
+def state_of(
+    cache: Cache, moment: Moment, kind: str, settings: str, read: ReadOrigin = read_origin, sources: Mapping[Moment, str] | None = None
+) -> State:
+    """The state of a cached frame's derived data; a damaged file counts as missing.
+
+    Args:
+        cache: the cache.
+        moment: the frame.
+        kind: the kind of derived data.
+        settings: the hash of the settings with which a file is up to date.
+        read: returns the origin in a file; raises as `read_origin`.
+        sources: those of `sources_of`, to ask for many frames.
+    """
     try:
         origin = read(derived_path(cache, moment, kind), kind)
     except (OSError, ArrayFileError):
         return State.MISSING
-    return _state(cache, moment, origin, settings)
-
-
-def _state(cache: Cache, moment: Moment, origin: Origin, settings: str) -> State:
-    is_current = origin.settings == settings and origin.source == source_of(cache, moment)
+    source = source_of(cache, moment, kind) if sources is None else sources.get(moment)
+    is_current = origin.settings == settings and origin.source == source
     return State.MADE if is_current and origin.moment == moment else State.OUTDATED
 
 
@@ -140,10 +173,11 @@ def counts_of(cache: Cache, kind: str, settings: str, read: ReadOrigin = read_or
         CacheError: as `Cache.moments`.
     """
     made = outdated = size = 0
+    sources = sources_of(cache, kind)
     for moment in cache.moments:
         if not moment.is_frame:
             continue
-        state = state_of(cache, moment, kind, settings, read)
+        state = state_of(cache, moment, kind, settings, read, sources)
         made, outdated = made + (state is State.MADE), outdated + (state is State.OUTDATED)
         if state is not State.MISSING:
             with contextlib.suppress(OSError):

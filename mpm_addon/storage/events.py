@@ -225,12 +225,13 @@ class DeriveStart(_Counted, word="start"):
 
 
 class DeriveFrame(_Paced, word="frame"):
-    """The derived data of a frame is finished; it consists of vertices and triangles, or of voxels."""
+    """The derived data of a frame is finished; it consists of vertices and triangles, of voxels, or of particles."""
 
     frame: int
     vertices: int | None = field(default=None, metadata=_OPTIONAL)
     triangles: int | None = field(default=None, metadata=_OPTIONAL)
     voxels: int | None = field(default=None, metadata=_OPTIONAL)
+    particles: int | None = field(default=None, metadata=_OPTIONAL)
     bytes: int
 
 

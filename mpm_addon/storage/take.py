@@ -34,10 +34,14 @@ JOURNAL = "journal.jsonl"
 SCENE = "scene"
 # Folders of derived data, one for each kind.
 DERIVED = "derived"
-SURFACE, SKIN, VOLUME = "surface", "skin", "volume"
-KINDS = (SURFACE, SKIN, VOLUME)
+SURFACE, SKIN, VOLUME, FOAM = "surface", "skin", "volume", "foam"
+KINDS = (SURFACE, SKIN, VOLUME, FOAM)
 # The ends of their file names: volumes are files of OpenVDB, which other programs read.
-SUFFIXES: Mapping[str, str] = {SURFACE: SUFFIX, SKIN: SUFFIX, VOLUME: vdb.SUFFIX}
+SUFFIXES: Mapping[str, str] = {SURFACE: SUFFIX, SKIN: SUFFIX, VOLUME: vdb.SUFFIX, FOAM: SUFFIX}
+
+# What a frame has of each, and what all frames have, in words.
+ONE: Mapping[str, str] = {SURFACE: "a surface", SKIN: "a skin", VOLUME: "a volume", FOAM: "foam"}
+MANY: Mapping[str, str] = {SURFACE: "surfaces", SKIN: "skins", VOLUME: "volumes", FOAM: "foam"}
 
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?(\.[a-z]+)")
 

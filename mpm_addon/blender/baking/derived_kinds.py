@@ -10,10 +10,10 @@ from ...core.messages import Message
 from ...core.particles import Moment
 from ...storage import open_cache
 from ...storage.derived import derived_path
-from ...storage.take import SKIN, SURFACE, VOLUME
+from ...storage.take import FOAM, SKIN, SURFACE, VOLUME
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import particle_objects, skin_objects, surface_objects, volume_objects
+from ..playback import foam_objects, particle_objects, skin_objects, surface_objects, volume_objects
 from ..settings import paths
 from ..settings.derived_settings import displayed_as_mesh
 from . import skin_meshes
@@ -173,7 +173,35 @@ class _Volume(DerivedKind):
         return volume_objects.status(item)
 
 
-DERIVED_KINDS: Mapping[str, DerivedKind] = {kind.name: kind for kind in (_Surface(), _Skin(), _Volume())}
+class _Foam(DerivedKind):
+    """Foam is displayed beside any display."""
+
+    name, label, help_page, icon = FOAM, "Foam", "manual/foam", "MOD_FLUIDSIM"
+    making = "Make spray, foam and bubbles from the water of each cached frame, in the background; frames that have foam are skipped"
+    deleting = "Delete the foam of all frames and takes, but keep the particles"
+    stopping = "Stop making the foam and keep the finished frames"
+    make_label, update_label, delete_label = "Make Foam", "Update Foam", "Delete Foam"
+    when_busy, when_idle = "Foam is being made; stop it first", "No foam is being made"
+    first = ("amount", "life")
+    shown = ("is_shown",)
+
+    def object_of(self, item: BlenderObject) -> BlenderObject | None:
+        return foam_objects.foam_of(item)
+
+    def add_object(self, scene: BlenderScene, item: BlenderObject) -> bool:
+        if foam_objects.foam_of(item) is not None:
+            return False
+        display.dress_foam(foam_objects.add(item))
+        return True
+
+    def remove_objects(self, item: BlenderObject) -> None:
+        foam_objects.remove(item)
+
+    def status(self, item: BlenderObject) -> Message:
+        return foam_objects.status(item)
+
+
+DERIVED_KINDS: Mapping[str, DerivedKind] = {kind.name: kind for kind in (_Surface(), _Skin(), _Volume(), _Foam())}
 
 
 def show_cached(scene: BlenderScene, item: BlenderObject) -> None:

@@ -165,6 +165,10 @@ class Stage:
         """Make a volume of loose particles during the bake."""
         self.scene.mpm.volume.while_baking = True
 
+    def foam(self) -> None:
+        """Make spray, foam and bubbles during the bake."""
+        self.scene.mpm.foam.while_baking = True
+
     def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7) -> None:
         """Add a plane that is rendered but not simulated."""
         self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness)

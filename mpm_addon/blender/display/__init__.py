@@ -6,6 +6,7 @@ object, and `assets` for the groups inside it.
 """
 
 from .display_operators import register
+from .foam_look import dress_foam
 from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, rebuild, refit, refit_all
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
@@ -26,6 +27,7 @@ __all__ = [
     "Look",
     "build_missing",
     "dress",
+    "dress_foam",
     "dress_volume",
     "input_identifier",
     "is_rendered_as_surface",

@@ -67,6 +67,7 @@ def _adopt(item: BlenderObject, *, is_new: bool) -> None:
     for part in parts:
         part.skin = part.skin or derived_objects.adopt(item, take.SKIN, part.name)
     item.mpm.volume.object = item.mpm.volume.object or derived_objects.adopt(item, take.VOLUME)
+    item.mpm.foam.object = item.mpm.foam.object or derived_objects.adopt(item, take.FOAM)
     if item.mpm.surface.object is None:
         surface = item.mpm.surface.object = derived_objects.adopt(item, take.SURFACE)
         materials = [] if surface is None or not is_new else list(surface.data.materials)

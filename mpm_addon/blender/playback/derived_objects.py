@@ -1,4 +1,4 @@
-"""The objects that show surfaces, skins and volumes beside particle objects: whose results they show, and which of them are orphans.
+"""The objects that show surfaces, skins, volumes and foam beside particle objects: whose results they show, and which of them are orphans.
 
 An orphan is one whose particle object was deleted. It shows nothing, and the next particle object of the same emitters adopts it, with the
 artist's materials and modifiers. A copy of such an object is the artist's own: it is never an orphan.
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...storage.take import SKIN, SURFACE, VOLUME
+from ...storage.take import FOAM, SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderObject
 from ..host.runtime import OfFile, runtime
 
@@ -32,7 +32,7 @@ class Families(OfFile):
 
 def children_of(item: BlenderObject) -> Iterator[Child]:
     """What a particle object points to, including objects of the one that it was copied from."""
-    found = [Child(SURFACE, "", item.mpm.surface.object), Child(VOLUME, "", item.mpm.volume.object)]
+    found = [Child(kind, "", getattr(item.mpm, kind).object) for kind in (SURFACE, VOLUME, FOAM)]
     found += [Child(SKIN, part.name, part.skin) for part in item.mpm.display.parts]
     return (child for child in found if child.shown is not None)
 

@@ -26,7 +26,7 @@ from ..host.runtime import OfFile, OfSession, runtime
 from ..settings import paths, retime
 from ..settings.declarations import decimal
 from ..settings.listeners import PlaybackListeners
-from . import attributes, derived_objects, orphans, skin_objects, surface_objects, volume_objects
+from . import attributes, derived_objects, foam_objects, orphans, skin_objects, surface_objects, volume_objects
 
 OBJECT_NAME = "MPM Particles"
 MATERIAL_INDEX = attributes.MATERIAL_INDEX
@@ -233,6 +233,7 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
             surface_objects.clear(item.mpm.surface.object.data)
         skin_objects.clear(item)
         volume_objects.clear(item)
+        foam_objects.clear(item)
         return error.message if isinstance(error, MpmError) else Message(str(error))
     return NOTHING
 
@@ -245,7 +246,7 @@ def present(
     asked: Wanted,
     read: Callable[[], Mapping[str, NDArray[Any]]],
 ) -> None:
-    """Show the surface, the skins and the volume of a frame, if it has them, and the particles that these do not replace.
+    """Show the surface, the skins, the volume and the foam of a frame, if it has them, and the particles that these do not replace.
 
     Args:
         read: returns the particles; not called if all are covered. Raises CacheError or OSError.
@@ -254,6 +255,7 @@ def present(
     moved = time.seconds_at(asked.frame) - time.seconds_at(asked.like)
     smooth = surface_objects.show(item, reader.cache, surface_objects.Wanted(asked.like, moved, asked.factor, scale_length))
     volume_objects.show(item, reader.cache, volume_objects.Wanted(asked.like, asked.factor, scale_length))
+    foam_objects.show(item, reader.cache, foam_objects.Wanted(asked.like, moved, asked.factor, scale_length))
     followed = skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length, smooth)
     covered = {*(() if item.mpm.surface.has_points else smooth), *skin_objects.show(item, reader.cache, followed)}
     if not covered:

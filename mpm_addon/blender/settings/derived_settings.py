@@ -1,4 +1,4 @@
-"""The settings of derived data: how it is made, on `Scene.mpm.surface`, `skin` and `volume`, and how an object shows it."""
+"""The settings of derived data: how it is made, on `Scene.mpm.surface`, `skin`, `volume` and `foam`, and how an object shows it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,8 +8,8 @@ import bpy
 from bpy.props import FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
 from ...core.errors import MpmError
-from ...derived.settings import SkinSettings, SurfaceSettings, VolumeSettings
-from ...storage.take import SKIN, SURFACE, VOLUME
+from ...derived.settings import FoamSettings, SkinSettings, SurfaceSettings, VolumeSettings
+from ...storage.take import FOAM, SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderScene
 from . import paths
 from .declarations import annotations_of, property_group, toggle, values_of
@@ -17,7 +17,7 @@ from .display_settings import shows_mesh
 from .listeners import playback_changed
 
 # The kinds whose settings are declared; those of skins follow from what is displayed.
-DECLARED: Mapping[str, type[Any]] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings}
+DECLARED: Mapping[str, type[Any]] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings, FOAM: FoamSettings}
 
 
 def _made_group(kind: str, help: str, tip: str, *, default: bool = True) -> type:
@@ -40,6 +40,12 @@ _MADE = {
         VOLUME,
         "How volumes are made from cached frames.",
         "Make the volume of each new frame during the bake, at low priority",
+        default=False,
+    ),
+    FOAM: _made_group(
+        FOAM,
+        "How spray, foam and bubbles are made from cached frames.",
+        "Make the foam of each new frame during the bake, at low priority",
         default=False,
     ),
 }
@@ -67,6 +73,20 @@ _SHOWN_VOLUME = property_group(
         ),
     },
     description="How an object shows the volume of its particles.",
+)
+
+_SHOWN_FOAM = property_group(
+    "MPM_PG_shown_foam",
+    {
+        "object": PointerProperty(type=bpy.types.Object, name="Object", description="Mesh object with the spray, foam and bubbles"),
+        "is_shown": toggle(
+            "Show Foam",
+            "Show the spray, foam and bubbles of these particles at frames that have them",
+            default=True,
+            update=playback_changed,
+        ),
+    },
+    description="How an object shows the foam of its particles.",
 )
 
 _TORN = property_group(
@@ -116,7 +136,7 @@ _DERIVED = property_group(
     description="What an object beside a particle object shows.",
 )
 
-_SHOWN = {SURFACE: _SHOWN_SURFACE, VOLUME: _SHOWN_VOLUME}
+_SHOWN = {SURFACE: _SHOWN_SURFACE, VOLUME: _SHOWN_VOLUME, FOAM: _SHOWN_FOAM}
 
 GROUPS = (_TORN, _SUBDIVIDED, _DERIVED, *_MADE.values(), *_SHOWN.values())
 OF_SCENE: Mapping[str, Any] = {kind: PointerProperty(type=group) for kind, group in _MADE.items()}
@@ -128,7 +148,9 @@ OF_OBJECT: Mapping[str, Any] = {
 }
 
 
-def settings_of(scene: BlenderScene, kind: str, folder: Path | None = None) -> SurfaceSettings | SkinSettings | VolumeSettings:
+def settings_of(
+    scene: BlenderScene, kind: str, folder: Path | None = None
+) -> SurfaceSettings | SkinSettings | VolumeSettings | FoamSettings:
     """How the derived data of a scene is made. Raises MpmError if a value is out of range, or no emitter is displayed as a mesh.
 
     Args:

@@ -151,12 +151,24 @@ KERNELS = {
         "geometry.deforming._query_points": "pose float2 surface_samples",
         "geometry.deforming._query_lattices": "pose float2 int float float surface_samples",
     },
+    "foam": {
+        "foam.fluid.find_blocks": "single2 float int1 int1 int1",
+        "foam.fluid.link_blocks": "int1 int int1 int1 short2",
+        "foam.fluid.spread": "single2 single2 float1 fluid",
+        "foam.births.count_births": "single2 single2 short1 fluid foam_limits int short1",
+        "foam.births.place_births": "single2 single2 short1 int1 int float float float3",
+        "foam.motion.move": "float2 float2 short1 fluid fluid foam_step",
+        "foam.motion.classify": "float2 short1 float1 fluid float1",
+    },
     "inflow": {
         "geometry.nearness._take": "float2 int float int bool short1 short1 bool1",
     },
 }
 
 STRUCTURES = {
+    "fluid": ("foam.fluid.Fluid", "float int1 int1 short2 single2"),
+    "foam_limits": ("foam.births.Limits", "float float float float float"),
+    "foam_step": ("foam.motion.Step", "float float float float float"),
     "tree": ("geometry.mesh_tree.MeshTree", "float2 int1 int1 float2 float2"),
     "cells": ("geometry.mesh_cells.MeshCells", "float1 float float1 int1 short1 float2 half3"),
     "field": ("geometry.distance_field.DistanceField", "float1 float float short3 single3 single4"),

@@ -29,7 +29,15 @@ SPLITS = {"material": ("material_index", "materials"), "emitter": ("emitter_inde
 SERIES = "frames.pvd"
 
 
-def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output: Path, *, split: str | None = None) -> Iterator[Path]:
+def export_frames(
+    cache: Cache,
+    numbers: Iterable[int],
+    format_name: str,
+    output: Path,
+    *,
+    split: str | None = None,
+    read: Callable[[Cache, int], Frame] = Cache.frame,
+) -> Iterator[Path]:
     """Export frames, yielding each file once it is written. With vtu and a folder, the last file lists the others with their times.
 
     Args:
@@ -39,6 +47,7 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
         output: a folder, created if necessary, for frame_000001.ply and so on; or, for a single frame, a file whose name
             ends in the format's suffix.
         split: a key of `SPLITS`: one file for each part, frame_000001_NAME.ply, even if it has no particles.
+        read: returns the particles of a frame; by default those of the simulation.
 
     Raises:
         CacheError: a frame is missing or damaged, or `output` cannot be written.
@@ -52,7 +61,7 @@ def export_frames(cache: Cache, numbers: Iterable[int], format_name: str, output
         raise CacheError(f"one file cannot hold a frame that is split by {split}", "use a folder", subject=str(output))
     series = []
     for number in numbers:
-        frame = cache.frame(number)
+        frame = read(cache, number)
         for index, (name, part) in enumerate(_parts(cache, frame, split).items()):
             path = output if is_file else output / f"frame_{number:06d}{'_' if name else ''}{name}{suffix}"
             write_export(path, lambda file, part=part: EXPORTERS[format_name](part, file))

@@ -86,6 +86,7 @@ def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
         (settings.domain, "kind"),
         (settings.domain, "object"),
         (settings.volume, "while_baking"),
+        (settings.foam, "while_baking"),
         (settings.surface, "quality"),
     ]
 

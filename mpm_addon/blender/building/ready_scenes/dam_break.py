@@ -27,4 +27,5 @@ def build(stage: Stage) -> None:
         ("Back", (_LENGTH, _PANE, _HEIGHT), (0.0, half[1] + 0.5 * _PANE)),
     ):
         stage.glass(f"{name} Pane", box(size), (*at, 0.5 * _HEIGHT))
+    stage.foam()
     stage.camera((-0.9, -2.6, 1.15), (0.0, 0.0, 0.26), lens=50.0)

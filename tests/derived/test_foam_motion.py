@@ -1,0 +1,170 @@
+"""How spray, foam and bubbles move: in the air, with water, against colliders; and the grid that tells how full the space is."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.core.foam.births import trapped_air
+from mpm_addon.core.foam.fluid import Fluid, fluid_of, sample
+from mpm_addon.core.foam.motion import BUBBLE, FOAM, RISE, SPRAY, Step
+from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.description import Collider, Scene
+from mpm_addon.core.scene.settings import Domain
+from mpm_addon.derived.boundaries import Boundaries
+from mpm_addon.derived.foam_swarm import Liquid, Swarm, advanced, ages, lives
+from tests.derived.caches import SPACING, block, description
+
+CELL = 2 * SPACING
+GRAVITY = (0.0, 0.0, -9.81)
+FRAME = 1.0 / 24.0
+
+
+def pool(size: int = 16, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Liquid:
+    """A cube of water whose upper face is at z = 0."""
+    position = block(size, (0.0, 0.0, -0.5 * size * SPACING))
+    return liquid(position, np.tile(np.asarray(velocity, np.float32), (len(position), 1)))
+
+
+def liquid(position: np.ndarray, velocity: np.ndarray, scene: Scene | None = None) -> Liquid:
+    fluid = fluid_of(position, velocity, np.full(len(position), SPACING**3), CELL)
+    boundaries = Boundaries(scene).at(Moment(1), {})
+    return Liquid(1, np.arange(len(position), dtype=np.int32), position, velocity, fluid, boundaries)
+
+
+def nothing(scene: Scene | None = None) -> Liquid:
+    return liquid(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), scene)
+
+
+def swarm(position: Any, velocity: Any, kind: int) -> Swarm:
+    position = np.atleast_2d(np.asarray(position, np.float32))
+    velocity = np.broadcast_to(np.asarray(velocity, np.float32), position.shape).copy()
+    return Swarm(np.arange(len(position), dtype=np.int32), position, velocity, np.full(len(position), kind, np.int32))
+
+
+def moved(given: Swarm, around: Liquid, frames: int, drag: float = 0.0) -> Swarm:
+    for _frame in range(frames):
+        given = advanced(given, around, around, Step(FRAME, drag, *GRAVITY), CELL)
+    return given
+
+
+def with_post() -> Scene:
+    """A pool's scene with a floor, walls and a sphere."""
+    post = Collider("post", SHAPES["sphere"](center=(0.5, 0.5, 0.5), radius=0.2))
+    return dataclasses.replace(description(), colliders=(post,), domain=Domain(kind="box", min=(0.0, 0.0, 0.0), max=(1.0, 1.0, 1.0)))
+
+
+def test_air_is_trapped_where_water_meets_and_not_where_it_parts() -> None:
+    position = block(12)
+    toward = np.where(position[:, :1] < 0.0, 2.0, -2.0) * np.array([[1.0, 0.0, 0.0]])
+
+    def trapped(velocity: np.ndarray) -> float:
+        fluid = fluid_of(position, velocity.astype(np.float32), np.full(len(position), SPACING**3), CELL)
+        return float(trapped_air(fluid, -0.25 * SPACING, 0.0, 0.0, *velocity[0]))
+
+    assert trapped(np.tile([[3.0, 1.0, -2.0]], (len(position), 1))) == pytest.approx(0.0, abs=1e-5)
+    assert trapped(toward) > 1.0
+    assert trapped(-toward) < 0.5 * trapped(toward)
+
+
+def test_the_grid_tells_how_full_the_space_is_and_how_it_moves() -> None:
+    fluid = pool(velocity=(1.0, -2.0, 0.5)).fluid
+    for height, expected in ((-0.4, 1.0), (0.0, 0.5), (0.25, 0.0)):
+        full, _gradient, velocity = sample(fluid, 0.01, 0.02, height)
+        assert full == pytest.approx(expected, abs=0.02)
+        assert velocity == pytest.approx((1.0, -2.0, 0.5) if expected else (0.0, 0.0, 0.0), abs=1e-5)
+    gradient = sample(fluid, 0.01, 0.02, 0.0)[1]
+    assert gradient[2] == pytest.approx((sample(fluid, 0.01, 0.02, 1e-4)[0] - sample(fluid, 0.01, 0.02, -1e-4)[0]) / 2e-4, rel=1e-3)
+
+
+def test_water_flung_far_away_takes_no_more_room() -> None:
+    position = np.array([[0.0, 0.0, 0.0], [1e5, -1e5, 1e5], [1e12, 0.0, 0.0]], np.float32)
+    fluid: Fluid = liquid(position, np.zeros_like(position)).fluid
+    assert len(fluid.nodes) <= 17 * 64
+    assert sample(fluid, 0.0, 0.0, 0.0)[0] > 0.0
+
+
+@pytest.mark.parametrize("drag", [0.0, 3.0])
+def test_spray_falls_as_a_parabola_that_drag_flattens(drag: float) -> None:
+    start, velocity, frames = np.array([0.0, 0.0, 5.0]), np.array([2.0, -1.0, 4.0]), 12
+    found = moved(swarm(start, velocity, SPRAY), nothing(), frames, drag)
+    time, pull = frames * FRAME, np.array(GRAVITY)
+    if drag:
+        end = pull / drag
+        expected = start + end * time + (velocity - end) * (1.0 - np.exp(-drag * time)) / drag
+    else:
+        expected = start + velocity * time + 0.5 * pull * time**2
+    # speeds are stored with three digits
+    np.testing.assert_allclose(found.position[0], expected, atol=5e-3)
+    assert found.kind.tolist() == [SPRAY]
+    flat = start + velocity * time
+    assert np.abs(found.position[0] - flat).max() > 0.5
+
+
+def test_bubbles_rise_and_become_foam_that_stays_at_the_surface() -> None:
+    around = pool(24)
+    places = np.array([[x, 0.1, -0.6] for x in (-0.2, 0.0, 0.2)])
+    found = moved(swarm(places, 0.0, BUBBLE), around, 24)
+    assert found.kind.tolist() == [BUBBLE] * 3
+    # within the time that it takes to reach this speed
+    np.testing.assert_allclose(found.position[:, 2], -0.6 + RISE, atol=0.04)
+    found = moved(found, around, 96)
+    assert found.kind.tolist() == [FOAM] * 3
+    assert np.abs(found.position[:, 2]).max() < 0.2 * SPACING
+    np.testing.assert_allclose(found.position[:, :2], places[:, :2], atol=0.01)
+
+
+def test_foam_is_carried_by_the_water_and_falls_off_its_edge() -> None:
+    around = pool(32, (0.3, 0.0, 0.0))
+    found = moved(swarm([-0.6, 0.0, 0.0], 0.0, FOAM), around, 48)
+    assert found.kind.tolist() == [FOAM]
+    assert found.position[0, 0] == pytest.approx(0.0, abs=0.01)
+    assert abs(found.position[0, 2]) < SPACING
+    found = moved(found, pool(32, (3.0, 0.0, 0.0)), 24)
+    assert found.kind.tolist() == [SPRAY]
+    assert found.position[0, 2] < -1.0
+
+
+def test_spray_that_hits_the_water_stays_there() -> None:
+    found = moved(swarm([0.0, 0.0, 0.4], (0.0, 0.0, -8.0), SPRAY), pool(24), 2)
+    assert found.kind.tolist() != [SPRAY]
+    assert -2.0 * CELL < found.position[0, 2] < CELL
+
+
+def test_nothing_ends_up_inside_a_collider_or_a_wall() -> None:
+    scene = with_post()
+    random = np.random.default_rng(5)
+    start = random.random((4000, 3)) * 0.98 + 0.01
+    start = start[np.linalg.norm(start - 0.5, axis=1) > 0.21]
+    velocity = random.normal(size=start.shape) * 6.0
+    free = swarm(start, 0.0, SPRAY)._replace(velocity=velocity.astype(np.float32))
+    found = moved(free, nothing(scene), 10)
+    assert len(found.id) > 0.9 * len(start)
+    assert np.linalg.norm(found.position - 0.5, axis=1).min() >= 0.2
+    assert found.position.min() >= 0.0
+    assert found.position.max() <= 1.0
+    # without colliders, they would be there
+    through = moved(free, nothing(), 10).position
+    assert through.min() < -1.0
+
+
+def test_next_to_a_wall_still_water_has_no_surface() -> None:
+    """Half of the space around what lies on the floor is empty, as at a surface, because it is the floor's."""
+    scene = dataclasses.replace(description(), domain=Domain(kind="box", min=(-1.0, -1.0, -0.8), max=(1.0, 1.0, 1.0)))
+    low = swarm([0.0, 0.0, -0.78], 0.0, BUBBLE)
+    position = block(16, (0.0, 0.0, -0.4))
+    at_wall = liquid(position, np.zeros_like(position), scene)
+    assert advanced(low, at_wall, at_wall, Step(1e-6, 0.0, *GRAVITY), CELL).kind.tolist() == [BUBBLE]
+    assert advanced(low, pool(), pool(), Step(1e-6, 0.0, *GRAVITY), CELL).kind.tolist() == [FOAM]
+
+
+def test_lives_and_ages_follow_from_ids() -> None:
+    ids = ((7 << 20) + np.arange(5000)).astype(np.int32)
+    age = ages(ids, 10, FRAME)
+    assert 3.0 * FRAME <= age.min() < age.max() < 4.0 * FRAME
+    # frames before the first one, and ids whose frame has come round
+    np.testing.assert_allclose(ages(ids, 10 + 2048, FRAME), age)
+    assert np.mean(lives(ids, 2.0)) == pytest.approx(2.0, rel=0.02)
+    assert 1.0 <= lives(ids, 2.0).min() < lives(ids, 2.0).max() <= 3.0
