@@ -6,6 +6,7 @@ demo: the demonstration, a contact sheet and an animation (`make demo`).
 gallery: a contact sheet of each feature scene, for docs/features.md (`make gallery`).
 ready_scenes: a picture of each ready scene of Add > MPM, for the README and the manual (`make ready-scenes`).
 full: the same of those in full size, for docs/pictures.md.
+surfaces: a liquid of these as points, as a surface of geometry nodes and as that of the bake, from the file that ready_scenes made.
 
 With the command line, displayed by the extension of the source tree:
 
@@ -49,8 +50,11 @@ READY_SCENES = {
     "sand_castle": 22,
     "hourglass": 40,
     "jelly_stack": 12,
-    "honey_suzanne": 60,
+    "honey_suzanne": 36,
     "pouring_bowl": 44,
+    "avalanche": 20,
+    "boot_in_mud": 12,
+    "lava_flow": 36,
 }
 
 
@@ -138,7 +142,9 @@ def full_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
 
 def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, size: str, pixels: tuple[int, int], samples: int) -> str:
     """Bake a ready scene to the frame after that of the picture, which motion blur reads, and render it; returns a line about it."""
-    blend_file, frame = folder / f"{name}.blend", READY_SCENES[name]
+    blend_file, frame = folder / name / f"{name}.blend", READY_SCENES[name]
+    shutil.rmtree(folder / name, ignore_errors=True)
+    (folder / name).mkdir(parents=True)
     seconds = [processor_seconds()]
     blender.run("bake.py", built_zip(), f"ready:{name}:{size}:{frame + 1}", blend_file)
     seconds.append(processor_seconds())
@@ -146,10 +152,19 @@ def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, size: str, p
     seconds.append(processor_seconds())
     target = PICTURES / ("ready_scenes" if size == "draft" else size) / f"{name}.jpg"
     path = write_jpeg(opened(rendered), target, quality=82)
-    cache = folder / f"cache_mpm_{name}"
+    (cache,) = (folder / name).glob("cache_mpm_*")
     count, stored = baked_frames(cache)[-1]["particles"], sum(item.stat().st_size for item in cache.rglob("*") if item.is_file())
     spent = f"processor time: bake and surfaces {seconds[1] - seconds[0]:.0f} s, picture {seconds[2] - seconds[1]:.0f} s"
     return f"{path}; {count:,} particles, {frame + 1} frames of {stored / (frame + 1) / 1e6:.1f} MB; {spent}"
+
+
+def surfaces(name: str, blender: IsolatedBlender, folder: Path) -> str:
+    """Render a baked ready scene in each way of showing a liquid."""
+    blend_file = folder.parent / "ready_scenes" / name / f"{name}.blend"
+    blender.run("compare.py", blend_file, folder, 480, 270, 24, READY_SCENES[name])
+    rendered = [folder / f"{way}.png" for way in ("points", "nodes", "files")]
+    sheet = contact_sheet(rendered, ["points", "surface of geometry nodes", "surface of the bake"], columns=3)
+    return write_jpeg(sheet, PICTURES / "surfaces" / f"{name}.jpg", quality=85)
 
 
 def processor_seconds() -> float:
@@ -217,6 +232,7 @@ KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str
     "gallery": ([name for name in SCENES if name not in DEMONSTRATION], feature),
     "ready_scenes": (READY_SCENES, ready_scene),
     "full": (READY_SCENES, full_scene),
+    "surfaces": (("honey_suzanne",), surfaces),
     "display": (SHOTS, display),
     "thumbnails": (material_preset_names(), thumbnail),
     "sheet": (material_preset_names(), sheet),

@@ -84,6 +84,8 @@ def _new_block(self: Any, name: str, *arguments: Any, **_keywords: Any) -> Any:
     if item_type == "Object":
         data = arguments[0]
         block._values.update(data=data, type=OBJECT_TYPES.get(type(data).__name__, "EMPTY"))
+    if item_type == "Camera":
+        block._values["dof"] = create(struct_class("CameraDOFSettings"), id_data=block)
     if item_type == "Scene":
         block._values["collection"] = create(struct_class("Collection"), name="Scene Collection", id_data=block)
         block._values["view_settings"] = create(struct_class("ColorManagedViewSettings"), id_data=block)

@@ -1,4 +1,4 @@
-"""Closed surfaces as vertices and faces, in plain Python: boxes, balls, cylinders and surfaces of revolution.
+"""Closed surfaces as vertices and faces, in plain Python: boxes, balls, cylinders, surfaces of revolution and of rings.
 
 Knows nothing of Blender. Lengths are in the caller's unit; faces are counterclockwise as seen from outside.
 """
@@ -59,21 +59,29 @@ def turned(outline: Sequence[tuple[float, float]], *, steps: int = 64) -> Solid:
     Args:
         outline: from axis to axis (radius 0 at both ends), upward along the outside.
     """
-    poles = (0.0, 0.0, outline[0][1]), (0.0, 0.0, outline[-1][1])
-    rings = outline[1:-1]
     turns = [2.0 * math.pi * step / steps for step in range(steps)]
-    around = [(radius * math.cos(turn), radius * math.sin(turn), height) for radius, height in rings for turn in turns]
-    last = 1 + len(around)
+    rings = [[(radius * math.cos(turn), radius * math.sin(turn), height) for turn in turns] for radius, height in outline[1:-1]]
+    return lofted(rings, (0.0, 0.0, outline[0][1]), (0.0, 0.0, outline[-1][1]))
+
+
+def lofted(rings: Sequence[Sequence[Point]], first: Point, last: Point) -> Solid:
+    """A surface through rings of equally many points, from a pole to another.
+
+    Args:
+        rings: counterclockwise as seen from the last pole, upward along the outside.
+        first, last: the poles.
+    """
+    steps, count = len(rings[0]), len(rings)
     faces: list[Face] = []
     for step in range(steps):
         following = (step + 1) % steps
         faces.append((0, 1 + following, 1 + step))
-        for ring in range(len(rings) - 1):
+        for ring in range(count - 1):
             low, high = 1 + ring * steps, 1 + (ring + 1) * steps
             faces.append((low + step, low + following, high + following, high + step))
-        top = 1 + (len(rings) - 1) * steps
-        faces.append((top + step, top + following, last))
-    return Solid((poles[0], *around, poles[1]), tuple(faces))
+        top = 1 + (count - 1) * steps
+        faces.append((top + step, top + following, 1 + count * steps))
+    return Solid((first, *(point for ring in rings for point in ring), last), tuple(faces))
 
 
 def together(solids: Sequence[Solid]) -> Solid:

@@ -15,7 +15,7 @@ from ...derived.settings import FILM
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
 from .placement import add_object, from_meters, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
-from .surfaces import Rgb, glaze, paint, world_of
+from .surfaces import Rgb, glaze, paint, weather, world_of
 
 _SENSOR = 36.0
 # How often the faces of soft emitters with a bevel are halved.
@@ -95,6 +95,10 @@ class Stage:
         self.scene.frame_set(1)
         self.scene.mpm.time_scale = time_scale
 
+    def outdoors(self, sun: Point, power: float, *, sky: Rgb, brightness: float) -> None:
+        """Light the scene by a sun in a direction and a sky instead of the studio's lamps."""
+        self.studio = replace(self.studio, lamps=(Lamp("Sun", sun, power, 0.02, "SUN"),), sky=sky, brightness=brightness)
+
     def cells(self, edge: float, *, full: float | None = None) -> None:
         """Set the cell size [m]; `full` is that in full size, if it differs."""
         self.scene.mpm.solver.spacing = "spacing"
@@ -161,6 +165,32 @@ class Stage:
         paint(item, color, roughness=roughness, metallic=metallic, tile=tile * self._unit)
         return item
 
+    def natural(
+        self, name: str, solid: Solid, colors: tuple[Rgb, Rgb], size: float, *, at: Point = (0.0, 0.0, 0.0), relief: float = 0.3
+    ) -> BlenderObject:
+        """Add a rendered object of a natural material: two colors in patches, and bumps, of sizes up to `size` [m]."""
+        item = self._object(name, solid, at)
+        weather(item, colors, size * self._unit, relief=relief)
+        item.data.shade_smooth()
+        return item
+
+    @staticmethod
+    def collide(item: BlenderObject, **settings: Any) -> None:
+        """Make a rendered object a collider."""
+        make_collider(item, **settings)
+
+    def obstacle(self, name: str, solid: Solid, **settings: Any) -> BlenderObject:
+        """Add a collider that is not rendered, the plainer shape of something that is."""
+        item = self._object(name, solid, (0.0, 0.0, 0.0))
+        make_collider(item, **settings)
+        show_as_wire(item)
+        return item
+
+    def vary(self, item: BlenderObject, *, strength: float, size: float) -> None:
+        """Let the strength of an emitter's material vary from place to place, over up to `size` [m]."""
+        item.mpm.emitter.use_randomness = True
+        item.mpm.emitter.randomness.strength, item.mpm.emitter.randomness.size = strength, size * self._unit
+
     def fog(self) -> None:
         """Make a volume of loose particles during the bake."""
         self.scene.mpm.volume.while_baking = True
@@ -203,9 +233,16 @@ class Stage:
         item.keyframe_insert("location", frame=frame)
         item.keyframe_insert("rotation_euler", frame=frame)
 
-    def camera(self, at: Point, target: Point, *, lens: float = 50.0) -> None:
-        """Add the camera, the lights around its target, the world and the render settings."""
+    def camera(self, at: Point, target: Point, *, lens: float = 50.0, stop: float = 0.0) -> None:
+        """Add the camera, the lights around its target, the world and the render settings.
+
+        With an f-number `stop`, the camera is focused on its target, and what is nearer or farther is blurred.
+        """
         self.view(at, target, lens=lens)
+        if stop > 0.0:
+            focus: Any = self.scene.camera.data.dof
+            focus.use_dof, focus.aperture_fstop = True, stop / self._unit
+            focus.focus_distance = self._unit * math.dist(at, target)
         self.light(target, math.dist(at, target))
 
     def view(self, at: Point, target: Point, *, lens: float = 50.0, width: float = 0.0) -> None:

@@ -33,6 +33,26 @@ def _tiles(shader: Shader, color: Rgb, edge: float) -> Any:
     return shader.node("ShaderNodeTexBrick", inputs, offset=0.0).outputs["Color"]
 
 
+def weather(item: BlenderObject, colors: tuple[Rgb, Rgb], size: float, *, relief: float = 0.3, roughness: float = 0.8) -> None:
+    """Give an object a natural material: two colors in patches, and bumps, of sizes up to `size` [Blender units].
+
+    The height of the bumps is `relief`, relative to their size.
+    """
+    material = _new(item.name, colors[1])
+    if tree_of(material) is not None:
+        shader = Shader(tree_of(material))
+        place = shader.node("ShaderNodeTexCoord", {}).outputs["Object"]
+        patches = shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": 1.0 / size, "Detail": 6.0, "Roughness": 0.6}).outputs[0]
+        # nearly all of the noise is within 0.2 of its mean, 0.5
+        share = shader.node("ShaderNodeMapRange", {0: patches, 1: 0.3, 2: 0.7}).outputs[0]
+        ramp = shader.node("ShaderNodeValToRGB", {0: share})
+        for stop, color in zip(ramp.color_ramp.elements, colors, strict=True):
+            stop.color = (*color, 1.0)
+        bumps = shader.node("ShaderNodeBump", {"Strength": 1.0, "Distance": relief * size, "Height": patches}).outputs[0]
+        shader.end(shader.node("ShaderNodeBsdfPrincipled", {"Base Color": ramp.outputs[0], "Roughness": roughness, "Normal": bumps}))
+    item.data.materials.append(material)
+
+
 def glaze(item: BlenderObject) -> None:
     """Give an object a thin-glass material: transparent, and reflective at its edges. Needs no caustics and few samples."""
     color = (0.98, 0.993, 1.0)

@@ -184,7 +184,8 @@ def _glow(shader: "Shader", look: Look, color: Any) -> Inputs:
     noise = _noise(shader, 0.25 / look.cell)
     # half of the noise is below 0.5, and nearly all of it within 0.2 of that
     edge = 0.3 + 0.4 * finish.crust
-    glowing = {0: noise, 1: edge - 0.05, 2: edge + 0.05, 3: 0.0, 4: finish.emission}
+    # from dark red beside the crust to the brightest in the middle of the cracks
+    glowing = {0: noise, 1: edge - 0.05, 2: edge + 0.15, 3: 0.0, 4: finish.emission}
     strength = shader.node("ShaderNodeMapRange", glowing, interpolation_type="SMOOTHSTEP").outputs[0]
     return {"Base Color": _CRUST, "Emission Color": color, "Emission Strength": strength}
 

@@ -24,6 +24,9 @@ COUNTS = {
     "jelly_stack": (4, 2),
     "honey_suzanne": (1, 2),
     "pouring_bowl": (1, 3),
+    "avalanche": (1, 2),
+    "boot_in_mud": (1, 3),
+    "lava_flow": (1, 1),
 }
 # Blender itself makes Suzanne.
 EVERYWHERE = [name for name in SCENES if name != "honey_suzanne"]
@@ -113,9 +116,9 @@ def test_a_ready_scene_has_the_same_size_in_meters_in_any_unit(bpy: Any, name: s
 
 
 @pytest.mark.parametrize("name", EVERYWHERE)
-def test_only_the_snowball_gets_fog(bpy: Any, name: str) -> None:
+def test_only_snow_gets_fog(bpy: Any, name: str) -> None:
     scene = add(bpy, name)
-    assert scene.mpm.volume.while_baking == (name == "snowball")
+    assert scene.mpm.volume.while_baking == (name in ("snowball", "avalanche"))
 
 
 @blender

@@ -5,7 +5,7 @@ Each is a module with `LABEL`, `DESCRIPTION` and `build(stage)`, and one line he
 
 from types import ModuleType
 
-from . import dam_break, honey_suzanne, hourglass, jelly_stack, pouring_bowl, sand_castle, snowball
+from . import avalanche, boot_in_mud, dam_break, honey_suzanne, hourglass, jelly_stack, lava_flow, pouring_bowl, sand_castle, snowball
 
 # In the order of the menu.
 SCENES: dict[str, ModuleType] = {
@@ -16,4 +16,7 @@ SCENES: dict[str, ModuleType] = {
     "jelly_stack": jelly_stack,
     "honey_suzanne": honey_suzanne,
     "pouring_bowl": pouring_bowl,
+    "avalanche": avalanche,
+    "boot_in_mud": boot_in_mud,
+    "lava_flow": lava_flow,
 }

@@ -23,4 +23,4 @@ def build(stage: Stage) -> None:
     make_monkey(head.data, 0.2)
     head.modifiers.new("Subdivision", "SUBSURF").levels = 2
     stage.emitter("Honey", cylinder(0.035, 0.03), (0.0, -0.02, 0.62), "honey", mode="inflow", velocity=(0.0, 0.0, -0.8), frame_end=80)
-    stage.camera((-0.5, -1.45, 0.55), (0.0, 0.0, 0.27), lens=50.0)
+    stage.camera((-0.45, -1.2, 0.5), (0.0, 0.0, 0.26), lens=50.0, stop=2.8)

@@ -22,4 +22,4 @@ def build(stage: Stage) -> None:
     stage.collider("Plate", cylinder(0.34, 0.06, steps=96), (0.0, 0.0, 0.03), (0.85, 0.85, 0.83), bevel=0.015, roughness=0.2, friction=1.0)
     for name, color, (width, height), at, turn in _BLOCKS:
         stage.emitter(name, box((width, width, height)), at, "gelatin", rotation=turn, bevel=0.012, color=color)
-    stage.camera((-0.7, -1.6, 0.75), (0.0, 0.0, 0.26), lens=50.0)
+    stage.camera((-0.62, -1.25, 0.62), (0.0, 0.0, 0.25), lens=50.0, stop=2.8)

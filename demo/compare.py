@@ -1,0 +1,34 @@
+"""In Blender: opens a baked file and renders a frame in each way of showing a liquid.
+
+Arguments: .blend file, folder, width, height, samples, frame.
+Pictures: points; nodes, the surface of geometry nodes; files, the surface that the bake made.
+"""
+
+import os
+import sys
+from typing import Any
+
+import bpy
+import extension
+
+# The display mode, and whether the surface made from the cache is shown.
+WAYS = {"points": ("points", False), "nodes": ("surface", False), "files": ("surface", True)}
+
+
+def main() -> None:
+    blend_file, folder, width, height, samples, frame = sys.argv[1:]
+    extension.enable()
+    bpy.ops.wm.open_mainfile(filepath=blend_file)
+    scene: Any = bpy.context.scene
+    scene.render.resolution_x, scene.render.resolution_y, scene.cycles.samples = int(width), int(height), int(samples)
+    (item,) = (item for item in scene.objects if item.mpm.cache)
+    for way, (mode, is_file) in WAYS.items():
+        for part in item.mpm.display.parts:
+            part.render = mode
+        item.mpm.surface.is_shown = is_file
+        extension.render(folder, [int(frame)])
+        os.replace(scene.render.filepath, os.path.join(folder, f"{way}.png"))
+
+
+if __name__ == "__main__":
+    extension.run(main)
