@@ -201,12 +201,12 @@ class FoamSettings:
 
     emitters: str = parameter("", help="Emitters whose particles splash, separated by commas; if empty, all those of water")
     amount: float = parameter(
-        40.0,
+        100.0,
         unit="1/s",
         minimum=0.0,
         maximum=10000.0,
         help="New particles per second for each particle of water where it splashes most; higher values look denser and take more disk "
-        "space (a preview 10, a storm 200)",
+        "space (a preview 20, a storm 500)",
     )
     speed: float | None = parameter(
         None,

@@ -12,7 +12,10 @@ import pytest
 
 from mpm_addon.command_line.main import main
 from mpm_addon.core.errors import MpmError
+from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.description import Collider
+from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping.kernel_list import argument_types, dispatcher_of, units_of_default_scheme
 from mpm_addon.derived.foam import FoamProduct, foaming_speeds
 from mpm_addon.derived.settings import FoamSettings, VolumeSettings
@@ -53,7 +56,7 @@ def test_water_foams_where_it_splashes_and_not_where_it_is_still(tmp_path: Path,
     assert derive(capsys, tmp_path / "wild")[0] == 0
     few = len(foam(tmp_path / "wild", 2)["id"])
     assert few > 100
-    assert derive(capsys, tmp_path / "wild", "--amount", "160")[0] == 0
+    assert derive(capsys, tmp_path / "wild", "--amount", "400")[0] == 0
     assert len(foam(tmp_path / "wild", 2)["id"]) == pytest.approx(4 * few, rel=0.15)
     # at ten times the speed from which it is to foam, this is calm
     assert derive(capsys, tmp_path / "wild", "--speed", "30")[0] == 0
@@ -85,7 +88,9 @@ def files_of(cache: Path) -> dict[str, bytes]:
 
 
 def test_ranges_threads_and_resumed_runs_give_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_cache(tmp_path / "one", *(splash(seed) for seed in range(12)))
+    post = Collider("post", SHAPES["cylinder"](center=(0.5, 0.5, 0.5), radius=0.1, height=0.6, rotation=(20.0, 30.0, 0.0)))
+    tank = dataclasses.replace(description(), colliders=(post,), domain=Domain(kind="box", min=(0.0, 0.0, 0.0), max=(1.0, 1.0, 1.0)))
+    write_cache(tmp_path / "one", *(splash(seed) for seed in range(12)), scene=tank)
     copies = [Path(shutil.copytree(tmp_path / "one", tmp_path / name)) for name in ("ranges", "threads", "stopped")]
     assert derive(capsys, tmp_path / "one", *SHORT, "--threads", "1")[0] == 0
     whole = files_of(tmp_path / "one")
