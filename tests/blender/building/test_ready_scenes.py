@@ -115,6 +115,21 @@ def test_a_ready_scene_has_the_same_size_in_meters_in_any_unit(bpy: Any, name: s
         assert one.velocity == pytest.approx(other.velocity, rel=1e-5)
 
 
+def test_a_blurred_background_is_the_same_in_any_unit(bpy: Any) -> None:
+    blurs = []
+    for unit in (1.0, 0.01):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        bpy.context.scene.unit_settings.scale_length = unit
+        camera = add(bpy, "jelly_stack").camera
+        assert camera.data.dof.use_dof
+        # the width of a blurred point is that of the lens, whose focal length is in millimeters of a Blender unit, seen from the focus
+        width = camera.data.lens / camera.data.dof.aperture_fstop
+        blurs.append((camera.data.dof.focus_distance * unit, width / camera.data.dof.focus_distance))
+    assert blurs[0] == pytest.approx(blurs[1], rel=1e-5)
+    # from the camera to the middle of the stack
+    assert blurs[0][0] == pytest.approx(1.44, abs=0.01)
+
+
 @pytest.mark.parametrize("name", EVERYWHERE)
 def test_only_snow_gets_fog(bpy: Any, name: str) -> None:
     scene = add(bpy, name)
