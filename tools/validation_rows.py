@@ -289,6 +289,9 @@ def long_afloat() -> Iterator[Row]:
         yield Row(f"Rigid crate of 900 kg/m³, 5 s{at}: draft", "Archimedes", "0.9", "0.85 to 0.97", ice, "{:.2f}", before[0])
         heavy = tuple(crate.bottom for crate in at_offsets(floating.floating, 2000.0, dimension=dimension))
         yield Row(f"Rigid crate of 2000 kg/m³, 3 s{at}: bottom above the floor [cells]", "it sinks", "0", "0.1", heavy, "{:.2f}")
+
+
+def jelly_afloat() -> Iterator[Row]:
     for density, before in ((500.0, "0.24"), (900.0, "0.46")):
         shares = tuple(jelly.submerged for jelly in at_offsets(bodies.afloat, density))
         what = f"Jelly of {density:g} kg/m³ in water, 4 s: share submerged"

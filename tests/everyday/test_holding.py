@@ -27,7 +27,7 @@ def test_colliders_that_do_not_act_as_one_leak_at_their_seams() -> None:
     assert holding.leak(offset=TESTED_OFFSET, is_joined=False) > 0.02
 
 
-@pytest.mark.parametrize("law", ["water", "sand", "viscoplastic", "corotated"])
+@pytest.mark.parametrize("law", ["water", "honey", "sand", "viscoplastic", "corotated"])
 @pytest.mark.parametrize("offset", [0.25, 0.75])
 def test_a_sheet_holds(law: str, offset: float) -> None:
     """Blender's own plane, for example."""
@@ -102,6 +102,7 @@ def test_in_two_dimensions_thin_colliders_hold_water(kind: str, wall: float, off
 
 def test_thin_colliders_whose_sides_are_one_to_their_nodes_leak() -> None:
     """Negative controls."""
+    assert holding.blindly(holding.leak_through, "sheet", offset=0.25) > 0.9
     assert holding.blindly(holding.leak_through_tilted_slab, wall=0.6) > 0.1
     assert holding.blindly(holding.leak_out_of_moving_cup, "tilts", wall=1.0) > 0.3
     assert holding.blindly(holding.leak_through, "cup", offset=0.25, wall=1.0, dimension=2) > 0.2

@@ -20,6 +20,7 @@ from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Material, Scene
 from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.storage.presets import load_material_preset
 from tests import diagnostics
 from tests.core.scenes import box_mesh
 from tests.verification.cases.setting import Floats
@@ -141,8 +142,10 @@ def _lower(wall: Collider) -> Collider:
 
 
 def _filled(scene: Scene, law: str) -> Scene:
-    materials = {"water": Material("water", LAWS[law]())} if law != "water" else scene.materials
-    return replace(scene, materials=materials)
+    """The scene with another law, or with the material of a preset."""
+    if law == "water":
+        return scene
+    return replace(scene, materials={"water": Material("water", LAWS[law]() if law in LAWS else load_material_preset(law))})
 
 
 def on_tilted_slab(*, wall: float, degrees: float) -> tuple[Scene, Floats]:
