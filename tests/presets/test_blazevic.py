@@ -223,7 +223,7 @@ def test_the_sand_column_collapses_into_a_heap() -> None:
     assert widths[1] > 3.0 * widths[0]
 
 
-@pytest.mark.xfail(reason="the heap keeps its volume, as sand should: it takes up 1 % more; the source's loses some", strict=True)
+@pytest.mark.xfail(reason="the heap keeps its volume, as sand should: 1.00 of that at frame 40; the source's loses some", strict=True)
 def test_the_heap_keeps_losing_volume() -> None:
     """Figure 4.5, frames 40 to 120, as the source reports of its own solver."""
     run = until(120, "blazevic_sand_column", spacing=0.05)
