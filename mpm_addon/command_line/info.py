@@ -7,6 +7,7 @@ from typing import Any
 from ..core.emission.references import current_reasons
 from ..core.errors import CacheError, SceneError
 from ..core.forecast.estimate import estimate
+from ..core.forecast.stiffness import settled_moduli
 from ..core.processor import prepare_numba
 from ..core.scene.description import Scene
 from ..core.stepping.support import refuse_unsupported
@@ -90,6 +91,7 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
         **vars(cost),
         "disk_free_bytes": disk_free,
         "sizes": sizes_of(scene),
+        "bulk_moduli": settled_moduli(scene),
         "current_reasons": current_reasons(scene),
         "probe": measured or None,
         "warnings": [warning.fields() for warning in warnings],

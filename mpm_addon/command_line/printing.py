@@ -137,11 +137,14 @@ def print_scene(description: dict[str, Any]) -> None:
     """Print the numbers of a scene, its sizes in words, and its warnings, one per line."""
     from ..core.advice.preflight import size_text
     from ..core.emission.references import reason_text
+    from ..core.forecast.stiffness import modulus_text
 
-    structured = ("sizes", "current_reasons", "probe", "warnings")
+    structured = ("sizes", "bulk_moduli", "current_reasons", "probe", "warnings")
     print_table({key: value for key, value in description.items() if key not in structured})
     for name, size in description["sizes"].items():
         print(size_text(name, size))
+    for name, modulus in description["bulk_moduli"].items():
+        print(modulus_text(name, modulus))
     for name, reason in description["current_reasons"].items():
         print(reason_text(name, reason))
     if description["probe"] is not None:

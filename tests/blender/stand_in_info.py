@@ -28,6 +28,7 @@ def main() -> None:
         "substeps": 400,
         "frame_count": 48,
         "sizes": {"Cube": [2.7, 1.9, 1.6]},
+        "bulk_moduli": {"Water": 550000.0},
         "current_reasons": {"Cube": "it emits more than once"},
         "probe": {"expected_substeps": 777, "expected_seconds": 130.0},
         "warnings": [{"topic": "thin_emitter", "subject": 'Emitter "Cube"', "message": "it is 0.1 m thin; make it thicker."}],

@@ -16,6 +16,7 @@ import bpy
 from ...core.advice.preflight import size_text
 from ...core.emission.references import reason_text
 from ...core.errors import Cancelled, MpmError
+from ...core.forecast.stiffness import modulus_text
 from ...core.messages import NOTHING, Message, message_of, one_line
 from ...storage import write_scene
 from ...storage.events import ErrorEvent
@@ -178,6 +179,7 @@ def lines_of(report: Report) -> list[str]:
     if measured:
         lines.append(f"A bake takes about {duration(measured['expected_seconds'])}")
     lines += [size_text(name, size) for name, size in report["sizes"].items()]
+    lines += [one_line(modulus_text(name, modulus)) for name, modulus in report["bulk_moduli"].items()]
     return [*lines, *(one_line(reason_text(name, reason)) for name, reason in report["current_reasons"].items())]
 
 

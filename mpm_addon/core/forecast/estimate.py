@@ -25,6 +25,7 @@ from ..scene.randomness import LARGEST_NOISE
 from ..scene.settings import CHECKPOINT_BYTES
 from ..scene.shape import Shape
 from .impact import stiffened_wave_speeds
+from .stiffness import settled_law
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
 # Measured in dense material: 660 in single precision; 1638 in double precision, before copies were reduced.
@@ -297,7 +298,7 @@ def automatic_substeps(scene: Scene) -> int:
 
 def _wave_speed(emitter: Emitter, scene: Scene) -> float:
     """The wave speed in an emitter's material as emitted [m/s]; where it is painted or random, with the stiffest and lightest values."""
-    law, (stiffness_scale, mass_scale) = scene.materials[emitter.material].law, _stiffest_and_lightest(emitter)
+    law, (stiffness_scale, mass_scale) = settled_law(scene, emitter.material), _stiffest_and_lightest(emitter)
     return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)
 
 

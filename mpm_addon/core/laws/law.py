@@ -82,6 +82,11 @@ class Law:
         """Current volume over rest volume, including plastic change, from det F and the state's arrays in order."""
         return elastic
 
+    @classmethod
+    def idle(cls, values: Any) -> frozenset[str]:
+        """The parameters that have no effect with the given values: a law, or anything with the same attributes."""
+        return frozenset()
+
     def scaled(self, factors: Factors) -> "Law":
         """This law with factors on the tangent of its friction angle, and, as strength, on the stresses or stretches at which it yields.
 

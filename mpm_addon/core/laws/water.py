@@ -21,6 +21,7 @@ from .finish import Finish
 from .law import GREATEST_FLUID_RATIO, LEAST_FLUID_RATIO, FluidLaw
 
 USUAL_EXPONENT = 7.0
+AUTOMATIC, GIVEN = "automatic", "given"
 # J relaxes toward the volume ratio measured on the grid at STRAIN_RATES times the rate of strain: deformation is what makes J drift, so
 # water at rest is left alone. Errors below TOLERANCE standard deviations of the fullness count as noise. Below LEAST_FULLNESS, water is
 # spray, which cannot be compressed; from TRUSTED_FULLNESS on, the measured ratio counts fully.
@@ -139,6 +140,14 @@ class Water(FluidLaw):
     fluid_stress = staticmethod(fluid_stress)
     wave_speed_squared = staticmethod(wave_speed_squared)
 
+    stiffness: str = parameter(
+        GIVEN,
+        choices={
+            AUTOMATIC: "As high as the greatest speed requires that the fluid can reach in the scene, and no higher",
+            GIVEN: "The bulk modulus below",
+        },
+        help="What decides how much the fluid resists compression; automatic keeps the volume at any size and bakes fastest",
+    )
     bulk_modulus: float = parameter(
         2.0e5,
         unit="Pa",
@@ -163,6 +172,11 @@ class Water(FluidLaw):
         minimum=0.0,
         help="Tension that the fluid withstands before it breaks apart; a little of it makes streams taper (spray 0, water 30)",
     )
+
+    @classmethod
+    def idle(cls, values: Any) -> frozenset[str]:
+        settled = {"bulk_modulus"} if values.stiffness == AUTOMATIC else set()
+        return frozenset(settled | ({"exponent"} if values.equation_of_state == "linear" else set()))
 
     def scaled(self, factors: Factors) -> "Water":
         """Strength scales the cohesion."""

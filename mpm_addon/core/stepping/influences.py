@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..forecast.stiffness import settled_law
 from ..laws.law import Law
 from ..scene.animation import Animation, value_at
 from ..scene.description import Scene
@@ -37,7 +38,7 @@ class Director:
         self._store = store
         self._is_flip = scene.solver.transfer == "flip"
         animations = [material.animation for material in scene.materials.values()]
-        laws = [material.law for material in scene.materials.values()]
+        laws = [settled_law(scene, name) for name in scene.materials]
         animated = ((number, instance, animations[instance.material_index]) for number, instance in enumerate(instances))
         self._animated = {
             number: _AnimatedInstance(instance, laws[instance.material_index], animation)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.vector import LANE_COUNT
 from ..emission.references import rest_states
+from ..forecast.stiffness import settled_law
 from ..laws import FluidLaw, HyperelasticLaw, Law
 from ..laws.factors import Factors
 from ..scene.bodies import body_of
@@ -89,7 +90,7 @@ def instances_of(scene: Scene) -> list[MaterialInstance]:
     has_rest_state = dict(zip(bodies, rest_states(scene), strict=True))
     instances = []
     for body, name, factors in groups:
-        law = scene.materials[name].law
+        law = settled_law(scene, name)
         law = replace(law.scaled(factors), density=law.density * factors.density)
         if isinstance(law, HyperelasticLaw):
             law = replace(law, reference="rest" if has_rest_state[body] else "current")

@@ -180,7 +180,7 @@ NUMBERS = ("particles", "cells", "memory_bytes", "memory_available_bytes", "disk
 
 def answer(**changes: Any) -> str:
     """The stored pre-flight answer of a scene."""
-    whole = {**dict.fromkeys(NUMBERS, 1), "probe": None, "sizes": {}, "current_reasons": {}, "warnings": [], **changes}
+    whole = {**dict.fromkeys(NUMBERS, 1), "probe": None, "sizes": {}, "bulk_moduli": {}, "current_reasons": {}, "warnings": [], **changes}
     return json.dumps({"answer": whole, "state": "", "object": ""})
 
 
@@ -204,6 +204,8 @@ def test_an_answer_of_the_preflight_is_shown(bpy: Any) -> None:
         "9" * 10_000,
         answer(particles="many"),
         answer(sizes={"a": "b"}),
+        answer(bulk_moduli={"a": "b"}),
+        answer(bulk_moduli=1),
         answer(current_reasons={"a": 1}),
         answer(current_reasons=[]),
         answer(warnings=[1]),

@@ -204,3 +204,9 @@ def test_matrices_of_another_shape_are_refused() -> None:
         evaluate_law("water", np.eye(2), velocity_gradient=EYE)
     with pytest.raises(SceneError, match="F_trial has values that are not finite"):
         return_map("sand", np.nan * EYE)
+
+
+def test_values_without_effect_are_idle() -> None:
+    assert LAWS["water"].idle(LAWS["water"]()) == frozenset()
+    assert LAWS["water"].idle(LAWS["water"](stiffness="automatic", equation_of_state="linear")) == {"bulk_modulus", "exponent"}  # type: ignore[call-arg]
+    assert LAWS["sand"].idle(LAWS["sand"]()) == frozenset()

@@ -118,7 +118,8 @@ class MPM_PT_material(ObjectPanel, bpy.types.Panel):
             layout.label(text=text("Based on {name}", name=material.origin), translate=False)
         layout.prop(material, "law")
         if material.law in LAWS:
-            draw_parameters(layout.column(), getattr(material, material.law), LAWS[material.law])
+            law, values = LAWS[material.law], getattr(material, material.law)
+            draw_parameters(layout.column(), values, law, idle=law.idle(values))
         else:
             draw_lines(layout, "The law of this material is not available in this version; choose another one", "ERROR")
 
@@ -155,9 +156,10 @@ class MPM_PT_material_values(ObjectPanel, bpy.types.Panel):
             return
         column = layout.column(align=True)
         draw_value(column, "Law", text(preset.law.label))
+        idle = preset.law.idle(preset.law)
         for declared in parameters_of(type(preset.law)):
             value = getattr(preset.law, declared.name)
-            if value is not None:
+            if value is not None and declared.name not in idle:
                 draw_value(column, title(declared.name), shown(declared, value))
         draw_lines(layout.column(), preset.source, "BOOKMARKS")
         layout.operator("mpm.material_customize", icon="GREASEPENCIL")
