@@ -55,8 +55,18 @@ def test_a_beam_sags_under_its_own_weight_as_the_elastica_does() -> None:
 
 
 @pytest.mark.slow
-def test_forces_from_the_rest_state_see_strain_that_the_grid_of_the_world_does_not() -> None:
-    """4 cells over the thickness: 3.1 % too far instead of 8.5 %, of which shear is .8 %. Measured with 8 cells: 1.8 instead of 5.8 %."""
-    sag, control = (sagging_beam(2, 1.0, cells=4, reference=reference) for reference in ("rest", "current"))
+@pytest.mark.parametrize(("load", "cells", "within"), [(1.0, 4, 0.035), (1.0, 8, 0.02), (4.0, 4, 0.03), (4.0, 8, 0.02)])
+def test_forces_from_the_rest_state_see_strain_that_the_grid_of_the_world_does_not(load: float, cells: int, within: float) -> None:
+    """Measured 2.9, 1.7, 2.6 and 1.6 % too far, of which shear is .8 %."""
+    sag = sagging_beam(2, load, cells=cells, reference="rest")
+    assert 0.0 < sag.tip[1] / sag.expected[1] - 1.0 < within
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("clamp", "offset"), [("pins", 0.0), ("collider", 0.25)])
+def test_a_beam_is_held_where_it_is_clamped_by_pins_and_wherever_the_clamp_lies(clamp: str, offset: float) -> None:
+    """Measured 3.7 and 3.2 % too far, instead of 2.9. With forces from the current state and pins, 10.8 %."""
+    sag = sagging_beam(2, 1.0, cells=4, reference="rest", clamp=clamp, offset=offset)
     assert 0.0 < sag.tip[1] / sag.expected[1] - 1.0 < 0.04
-    assert control.tip[1] / control.expected[1] - 1.0 > 0.06
+    control = sagging_beam(2, 1.0, cells=4, clamp="pins")
+    assert control.tip[1] / control.expected[1] - 1.0 > 0.08

@@ -1,9 +1,11 @@
 """A beam clamped at one end: its first natural frequency, and its deflection under its own weight."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.description import Collider, Emitter, Material, Scene
@@ -92,7 +94,15 @@ class Sag:
 
 @lru_cache
 def sagging_beam(
-    dimension: int, load: float, *, cells: int = 4, thickness: float = 0.1, stiffness_scale: float = 1.0, reference: str = "current"
+    dimension: int,
+    load: float,
+    *,
+    cells: int = 4,
+    thickness: float = 0.1,
+    stiffness_scale: float = 1.0,
+    reference: str = "current",
+    clamp: str = "collider",
+    offset: float = 0.0,
 ) -> Sag:
     """A beam that bends under its own weight until it rests, nu = 0.
 
@@ -104,6 +114,8 @@ def sagging_beam(
         cells: cells over the thickness H.
         stiffness_scale: a factor on E that the expected values do not know.
         reference: of the elastic law.
+        clamp: "collider": a sticky box around the first three cells; "pins": their particles are pinned.
+        offset: how far everything is moved along all axes [cells].
     """
     position, spacing = _lattice(dimension, thickness, cells)
     young_modulus = 12.0 * DENSITY * GRAVITY * LENGTH**3 / (load * thickness**2)
@@ -117,6 +129,8 @@ def sagging_beam(
         seconds=3.0 / frequency,
         fps=60.0 * frequency,
         gravity=(0.0, 0.0, -GRAVITY),
+        clamp=clamp,
+        shift=offset * spacing,
     )
     energies = [0.0]
 
@@ -128,7 +142,7 @@ def sagging_beam(
             table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9] = 0.0
             simulation._stepper.rest.grid.velocity[:] = 0.0
             energies[-1] = 0.0
-        return diagnostics.positions(simulation)[np.argsort(diagnostics.ids(simulation))]
+        return diagnostics.positions(simulation)[np.argsort(diagnostics.ids(simulation))] - offset * spacing
 
     _, places = observe(described, relax)
     # each cross-section's middle, from the clamp on
@@ -138,8 +152,7 @@ def sagging_beam(
     # the outermost section lies a quarter of a cell before the end
     tip = line[-1] + (line[-1] - line[-2]) * 0.5
     shape = elastica(load)
-    moved = np.array([1.0 - tip[0] / LENGTH, -tip[1] / LENGTH])
-    return Sag(moved, np.array([1.0 - shape[-1, 0], -shape[-1, 1]]), line / LENGTH, shape)
+    return Sag(np.array([1.0, 0.0]) - tip / LENGTH, np.array([1.0, 0.0]) - shape[-1], line / LENGTH, shape)
 
 
 def elastica(load: float, tip_load: float = 0.0, count: int = 2000) -> Floats:
@@ -199,20 +212,31 @@ def _clamped(
     *,
     seconds: float,
     fps: float,
-    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    transfer: str = "apic",
+    clamp: str = "collider",
+    shift: float = 0.0,
+    **solver: Any,
 ) -> Scene:
-    volume = np.full(len(position), (spacing / 2.0) ** dimension)
-    far = LENGTH
+    """The scene, moved by `shift` [m] along all axes; without gravity by default."""
+    far, way = LENGTH, np.array([shift, shift if dimension == 3 else 0.0, shift])
+
+    def part(name: str, its: NDArray[np.bool_], goal: float) -> Emitter:
+        volume = np.full(np.count_nonzero(its), (spacing / 2.0) ** dimension)
+        points = SHAPES["points"](position=position[its] + way, velocity=velocity[its], volume=volume)
+        return Emitter(name, points, "neo_hookean", body="beam", goal=goal)
+
+    # the particles of both parts in the order of `position`, as the middle line needs them
+    is_held = (position[:, 0] < 0.0) & (clamp == "pins")
+    parts = [part(name, its, goal) for name, its, goal in (("root", is_held, 1.0), ("beam", ~is_held, 0.0)) if its.any()]
+    box = block((-far, -far, -far), (0.0, far, far))
+    held = Collider("clamp", replace(box, center=tuple(float(each) for each in np.add(box.center, shift))), surface="sticky")
     return scene(
-        Emitter("beam", SHAPES["points"](position=position, velocity=velocity, volume=volume), "neo_hookean"),
+        parts,
         law,
         seconds=seconds,
         fps=fps,
-        gravity=gravity,
-        colliders=(Collider("clamp", block((-far, -far, -far), (0.0, far, far)), surface="sticky"),),
+        colliders=() if clamp == "pins" else (held,),
         dimension=dimension,
-        transfer=transfer,
         precision="float64",
         grid_spacing=spacing,
+        **{"gravity": (0.0, 0.0, 0.0), **solver},
     )
