@@ -1,11 +1,11 @@
 """Contact at the feet of a collider: impulses that correct the velocity of the material at the surface to one that it allows.
 
 At a foot the velocity is v = sum w_i v_i, linear between the nodes or, at rigid bodies, by the quadratic spline. An impulse J there, w_i J
-on node i, changes it by J sum w_i^2 / m_i. The normal impulse brings v.n to 0. Friction opposes sliding, with at most mu times the normal
-impulse on the material, including the momentum that its nodes have shared. Nodes inside count as if the collider filled them (see
-`share_momentum`). Feet that share nodes are solved one after another, forward and backward (projected Gauss-Seidel), always in the
-same order. A lone foot, one that shares no node, is solved once: that is exact, because nothing else moves its nodes. On a flat floor or
-wall along the axes, nearly all feet are lone.
+on node i, changes it by J sum w_i^2 / m_i. Where solids hit a surface, v is that below it, near the node inside (see `lowering`). The
+normal impulse brings v.n to 0. Friction opposes sliding, with at most mu times the normal impulse on the material, including the momentum
+that its nodes have shared. Nodes inside count as if the collider filled them (see `share_momentum`). Feet that share nodes are solved one
+after another, forward and backward (projected Gauss-Seidel), always in the same order. A lone foot, one that shares no node, is solved
+once: that is exact, because nothing else moves its nodes. On a flat floor or wall along the axes, nearly all feet are lone.
 
 Functions handle one foot, or one run of feet: those of one collider in one slab (see `surface`), without the lone ones. `nodes` is flat,
 with four numbers per node: velocity in the world, and mass. Vectors of four lanes have 0 in the last lane, so that masses do not change.
@@ -87,11 +87,24 @@ def settling_speed(feet, foot, velocity, fullness, speed_above, fastest):
     return min(max(inward, 0.0), min(fastest, 2.0 * fastest - speed_above) * (1.0 - fullness / TOUCHING))
 
 
+@kernel
+def lowering(depth, normal, highest):
+    """The part of its node's own velocity with which the velocity at a foot is that at most `highest` above the node [cells].
+
+    Args:
+        depth: of the node below its foot [cells], in the direction of the normal (3,).
+    """
+    # a node that is farther away along an axis is not among those around the foot
+    is_within = depth * max(abs(normal[0]), abs(normal[1]), abs(normal[2])) < 1.0
+    return max(0.0, 1.0 - highest / depth) if depth > highest and is_within else 0.0
+
+
 @generic
-def find_material(nodes, feet, foot, settling):
+def find_material(nodes, feet, foot, surface, settling):
     """Find the nodes with mass around a foot; returns IDLE, ACTIVE or BEHIND.
 
     Args:
+        surface: STICKY, SLIP or SEPARATE.
         settling: the greatest speed with which solids above the surface sink onto it [m/s].
     """
     mass_inside = 1.0 * nodes[NODE * feet.nodes[foot] + 3]
@@ -104,11 +117,17 @@ def find_material(nodes, feet, foot, settling):
         feet.counted[feet.rows[foot]] = max(mass_inside, feet.filling[foot])
         return BEHIND
     total, mass, u, v, w = 0.0, 0.0, 0.0, 0.0, 0.0
+    # what sticks, rests or slides is held at the surface itself
+    lowered = 0.0 if surface == STICKY else feet.lowered[foot] * (min(1.0, speed_above / settling) if settling > 0.0 else 1.0)
     for n in range(feet.counts[foot]):
         corner = NODE * feet.corners[foot, n]
-        weight = feet.linear[foot, n] if nodes[corner + 3] > 0.0 else 0.0
-        feet.weights[foot, n] = weight
-        total, mass = total + weight, mass + weight * nodes[corner + 3]
+        if nodes[corner + 3] == 0.0:
+            feet.weights[foot, n] = 0.0
+            continue
+        mass += feet.linear[foot, n] * nodes[corner + 3]
+        feet.weights[foot, n] = (1.0 - lowered) * feet.linear[foot, n] + (lowered if n == feet.own[foot] else 0.0)
+        weight = feet.weights[foot, n]
+        total += weight
         u, v, w = u + weight * nodes[corner], v + weight * nodes[corner + 1], w + weight * nodes[corner + 2]
     u, v, w = u - total * feet.velocities[p], v - total * feet.velocities[p + 1], w - total * feet.velocities[p + 2]
     speed = settling_speed(feet, foot, (u, v, w), mass / above, speed_above, settling)
@@ -129,13 +148,13 @@ def hold_behind(nodes, feet, foot):
 
 
 @kernel
-def find_active_feet(nodes, feet, run, settling):
+def find_active_feet(nodes, feet, run, surface, settling):
     """Find the feet of a run with material, without the lone ones; see `find_material`."""
     end = feet.first[run]
     for foot in range(feet.first[run], feet.first[run + 1]):
         if feet.is_lone[foot]:
             continue
-        found = find_material(nodes, feet, foot, settling)
+        found = find_material(nodes, feet, foot, surface, settling)
         if found == BEHIND:
             hold_behind(nodes, feet, foot)
         elif found == ACTIVE:
@@ -171,7 +190,7 @@ def find_excess_of(nodes, feet, foot, surface):
     """Find the velocity that the node of a foot must share; see `find_excess`."""
     p, at = 4 * foot, NODE * feet.nodes[foot]
     velocity = velocity_at_foot(nodes, feet, foot)
-    part = 1.0 / feet.linear[foot, feet.own[foot]] if feet.own[foot] >= 0 else math.inf
+    part = 1.0 / feet.weights[foot, feet.own[foot]] if feet.own[foot] >= 0 else math.inf
     speed = feet.settling[foot]
     u = nodes[at] - feet.velocities[p] + speed * feet.normals[p]
     v = nodes[at + 1] - feet.velocities[p + 1] + speed * feet.normals[p + 1]

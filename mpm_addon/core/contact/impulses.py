@@ -85,7 +85,7 @@ def meet_lone(tickets, nodes, deep, feet, lone, surfaces, frictions, settling):
         collide_deep_node(nodes, deep, lone.deep[each], surfaces[owner], frictions[owner], feet.counted)
     wait_for(tickets[0])
     for each in shared(tickets[1], lone.feet.size, GRAIN):
-        lone.states[each] = find_material(nodes, feet, lone.feet[each], settling)
+        lone.states[each] = find_material(nodes, feet, lone.feet[each], surfaces[lone.owners[each]], settling)
     wait_for(tickets[1])
     for each in shared(tickets[2], lone.feet.size, GRAIN):
         foot, owner = lone.feet[each], lone.owners[each]
@@ -104,7 +104,7 @@ def meet_in_turn(nodes, deep, feet, owner, slabs, surfaces, frictions, settling)
     for run in runs:
         collide_deep_nodes(nodes, deep, run, surface, frictions[owner], feet.counted)
     for run in runs:
-        find_active_feet(nodes, feet, run, settling)
+        find_active_feet(nodes, feet, run, surface, settling)
     for run in runs:
         find_excess(nodes, feet, run, surface)
     for run in runs:
@@ -130,7 +130,7 @@ def meet_level(tickets, level, nodes, deep, feet, slabs, contact):
             owner = run % count
             if levels[owner] == level:
                 collide_deep_nodes(nodes, deep, run, surfaces[owner], frictions[owner], feet.counted)
-                find_active_feet(nodes, feet, run, settling)
+                find_active_feet(nodes, feet, run, surfaces[owner], settling)
     wait_for(tickets[0])
     for piece in shared(tickets[1], pieces, 1):
         for run in range(cuts[piece] * count, cuts[piece + 1] * count):

@@ -22,6 +22,7 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..transfer.blocks import BLOCK, NEIGHBORS
 from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
+from .feet import lowering
 
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
 # how far a foot may touch nodes beyond its own block: slabs of one color are one block apart
@@ -77,6 +78,7 @@ class Feet(NamedTuple):
         nodes, rows: the node of each foot, in both numberings, shape (n,).
         own: the index of this node among the corners, shape (n,); -1 if it is not among them.
         is_fluid: whether only fluids move the node, shape (n,); settles: whether what does settles on the surface, shape (n,).
+        lowered: the part of its node's own velocity in the velocity of solids at the foot, shape (n,); see `feet.lowering`.
         is_lone: whether the foot shares no node with another or with a deep node, shape (n,); see `lone_feet`.
         filling: the mass with which the collider fills the node, at least [kg], shape (n,).
         counts: number of corners, the nodes around the foot, shape (n,).
@@ -105,6 +107,7 @@ class Feet(NamedTuple):
     own: NDArray[np.int32]
     is_fluid: NDArray[np.bool_]
     settles: NDArray[np.bool_]
+    lowered: NDArray[np.float64]
     is_lone: NDArray[np.bool_]
     filling: NDArray[np.float64]
     counts: NDArray[np.int32]
@@ -148,7 +151,7 @@ def allocate_feet(
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
         **{name: np.zeros(vectors, dtype) for name in ("places", "normals", "velocities", "offsets", "friction_impulses")},
-        **{name: np.zeros(places) for name in ("filling", "settling", "ease", "pressing", "normal_impulses")},
+        **{name: np.zeros(places) for name in ("lowered", "filling", "settling", "ease", "pressing", "normal_impulses")},
     }
     return Feet(**arrays)
 
@@ -313,7 +316,7 @@ def corner_weight(distance, is_spline):
 
 
 @generic
-def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
+def place_foot(foot, node, depth, normal, level_sets, neighbors, highest, feet):
     """Find the nodes around a foot, at a depth and in the direction of a normal (3,) from its node; see `place_feet`."""
     distance = level_sets.distance
     block_nodes = distance.shape[1]
@@ -331,8 +334,8 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
     feet.rows[foot] = node
     feet.is_fluid[foot], feet.settles[foot] = level_sets.is_fluid[number], level_sets.settles[number]
     feet.filling[foot] = level_sets.filling[number]
-    feet.is_lone[foot] = False
-    feet.own[foot] = -1
+    feet.is_lone[foot], feet.own[foot] = False, -1
+    feet.lowered[foot] = lowering(depth, normal, highest) if level_sets.settles[number] else 0.0
     count, above = 0, 0
     is_spline = feet.linear.shape[1] == SPLINE_CORNERS
     side, shift = (3, 0.5) if is_spline else (2, 1.0)
@@ -376,14 +379,15 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, feet):
 
 
 @parallel_kernel
-def place_feet(tickets, nodes, depths, normals, level_sets, neighbors, feet):
+def place_feet(tickets, nodes, depths, normals, level_sets, neighbors, highest, feet):
     """Find the positions of the feet, and the nodes around them.
 
     Args:
         nodes: (n,) of the feet, numbered through the rows.
         depths: (n,) distance of each foot from its node [cells]; normals: (n, 3) its direction.
         level_sets, neighbors: see `find_surface`.
+        highest: see `feet.lowering` [cells].
         feet: see `Feet`; all that does not change in every substep is a result.
     """
     for foot in shared(tickets[0], nodes.size, 64):
-        place_foot(foot, nodes[foot], depths[foot], normals[foot], level_sets, neighbors, feet)
+        place_foot(foot, nodes[foot], depths[foot], normals[foot], level_sets, neighbors, highest, feet)

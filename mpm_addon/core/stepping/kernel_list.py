@@ -82,7 +82,7 @@ KERNELS = {
         "contact.thin_walls.recall_sides": "level_sets level_sets bool2 bool2 bool2 bool2 float1",
         "contact.thin_walls.turn_nodes": "level_sets int2 float bool2 bool2 float2 float3 mark2",
         "contact.surface.order_nodes": "int1 int1 int1 int int int1 int1",
-        "contact.surface.place_feet": "int1 float1 float2 level_sets int2 feet",
+        "contact.surface.place_feet": "int1 float1 float2 level_sets int2 float feet",
         "contact.deep_nodes.place_deep_nodes": "int1 mark2 level_sets deep",
         "contact.slabs.find_levels": "feet deep slabs int",
         "contact.lone_feet.mark_lone": "feet deep int int",
@@ -205,8 +205,8 @@ STRUCTURES = {
     "lone": ("contact.lone_feet.Lone", "int1 int1 mark1 int1 int1"),
     "feet": (
         "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 bool1 bool1 bool1 float1 short1 short2 short2 real2 real2 short1 short2 real1 real1 real1 "
-        "real2 real2 float1 real1 float1 float1 float1 real1 float1",
+        "int1 int1 short1 short1 short1 short1 bool1 bool1 float1 bool1 float1 short1 short2 short2 real2 real2 short1 short2 real1 real1 "
+        "real1 real2 real2 float1 real1 float1 float1 float1 real1 float1",
     ),
 }
 

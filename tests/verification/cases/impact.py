@@ -130,8 +130,10 @@ def bouncing_ball(
     )
     time, values = observe(described, lambda simulation: float(diagnostics.center_of_mass(simulation)[2]) - RADIUS - ground)
     height = np.array(values)
-    after = height[time > np.sqrt(2.0 * drop / GRAVITY)]
-    lowest = int(after.argmin())
+    fall = np.sqrt(2.0 * drop / GRAVITY)
+    after = height[time > fall]
+    # not that of a second contact
+    lowest = int(after[: np.count_nonzero(time[time > fall] < 1.5 * fall)].argmin())
     return Bounce(time, height, float(after[lowest:].max() / drop))
 
 
