@@ -11,7 +11,7 @@ from ..core.errors import MpmError
 from ..core.messages import SceneWarning, message_of, one_line
 from ..storage import events
 from ..storage.events import Event, OnEvent
-from ..storage.take import ONE
+from ..storage.take import MANY, ONE
 
 
 def printer(options: argparse.Namespace) -> OnEvent:
@@ -92,7 +92,7 @@ def text_of(event: Event) -> str:
         case events.DeriveEstimate():
             return f"{event.frames} frames, about {_megabytes(event.bytes)}"
         case events.DeriveDeleted():
-            return f"{event.frames} frames deleted"
+            return f"{MANY.get(event.kind, event.kind)} of {event.frames} frames deleted"
         case events.WedgeStart():
             return f"{event.scene}: {event.done} of {event.total} variants baked, {event.jobs} at a time"
         case events.WedgeVariant():

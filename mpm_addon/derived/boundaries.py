@@ -1,6 +1,7 @@
 """Where colliders and the walls of the domain are at a frame, as signed distances."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +10,23 @@ from ..core.contact.obstacles import is_ever_enabled
 from ..core.contact.sides import walls_of
 from ..core.geometry.deforming import DeformingMesh
 from ..core.geometry.distance import distance_query, exact_query
-from ..core.geometry.motion import pose_at, vertices_at
+from ..core.geometry.motion import pose_at, velocity_at, vertices_at
 from ..core.geometry.shapes import Mesh
 from ..core.geometry.shapes.plane import Plane
 from ..core.particles import Moment
-from ..core.scene.animation import value_at
+from ..core.scene.animation import Motion, value_at
 from ..core.scene.description import Collider, Scene
 
 Floats = NDArray[np.float64]
 Poses = Mapping[str, NDArray[np.float64]]
+
+
+class Earlier(NamedTuple):
+    """An earlier frame: its number, the time since then [s], and the poses of dynamic colliders, world from local (4, 4), by name."""
+
+    frame: float
+    seconds: float
+    poses: Poses
 
 
 class Boundary:
@@ -30,8 +39,8 @@ class Boundary:
     def __init__(self, collider: Collider, scene: Scene) -> None:
         self._collider = collider
         self._spacing = scene.solver.grid_spacing
-        self._frame_rate = 1.0 / scene.time.frame_seconds
         self._matrix = np.eye(4)
+        self._linear = self._angular = np.zeros(3)
         self._is_rough = isinstance(collider.shape, Mesh)
         self._mesh: DeformingMesh | None = None
         if collider.motion is not None and collider.motion.vertices is not None:
@@ -41,18 +50,40 @@ class Boundary:
             self._exact = exact_query(collider.shape, self._spacing)
         self.is_enabled = True
 
-    def move_to(self, frame: float, poses: Poses) -> None:
-        """Take the pose at a (fractional) frame; `poses` has those of dynamic colliders, world from local (4, 4), by name."""
+    def move_to(self, frame: float, poses: Poses, earlier: Earlier | None = None) -> None:
+        """Take the pose at a (fractional) frame.
+
+        Args:
+            frame: its number.
+            poses: those of dynamic colliders, world from local (4, 4), by name.
+            earlier: the frame from which it has moved here; without one, it counts as still.
+        """
         motion = self._collider.motion
         self.is_enabled = bool(value_at(self._collider, "enabled", frame))
         if self._mesh is not None:
             assert motion is not None
-            self._mesh.move_to(*vertices_at(motion, frame, self._frame_rate))
-        elif self._collider.dynamic:
+            end = vertices_at(motion, frame, 1.0)[0]
+            way = np.zeros_like(end) if earlier is None else (end - vertices_at(motion, earlier.frame, 1.0)[0]) / earlier.seconds
+            self._mesh.move_to(end, way)
+            return
+        start = None
+        if self._collider.dynamic:
             self.is_enabled &= self._collider.name in poses
             self._matrix = poses.get(self._collider.name, self._matrix)
+            start = None if earlier is None else earlier.poses.get(self._collider.name)
         elif motion is not None:
             self._matrix = pose_at(motion, frame)
+            start = None if earlier is None else pose_at(motion, earlier.frame)
+        self._linear = self._angular = np.zeros(3)
+        if earlier is not None and start is not None:
+            between = Motion(np.array([0.0, 1.0]), np.array([start, self._matrix]))
+            _pose, self._linear, self._angular = velocity_at(between, 0.0, 1.0 / earlier.seconds)
+
+    def velocity(self, points: Floats) -> Floats:
+        """The velocity of the surface at points (n, 3) on it since the earlier frame of `move_to` [m/s], (n, 3)."""
+        if self._mesh is not None:
+            return self._mesh(points).velocity
+        return self._linear + np.cross(self._angular, points - self._matrix[:3, 3])
 
     def near(self, points: Floats, reach: float) -> tuple[NDArray[np.intp], Floats, Floats]:
         """The points (n, 3) nearer to the surface, or deeper inside, than `reach` [m], which is at most a cell.
@@ -72,18 +103,18 @@ class Boundary:
             block = self._matrix[:3, :3]
             scale = float(np.cbrt(abs(np.linalg.det(block))))
             found = self._in_bounds(points, reach + 2.0 * self._spacing * max(scale, 1.0))
-            local = np.ascontiguousarray((points[found] - self._matrix[:3, 3]) @ np.linalg.inv(block).T)
+            local = _turned(points[found] - self._matrix[:3, 3], np.linalg.inv(block))
             if self._is_rough:
                 # samples are fast, but only accurate to a fifth of a cell
                 rough = distance_query(self._collider.shape, self._spacing)(local)[0] < (reach + 0.25 * self._spacing) / scale
                 found, local = found[rough], local[rough]
             distance, normal = self._exact(np.ascontiguousarray(local))
-            distance, normal = distance * scale, normal @ block.T / scale
+            distance, normal = distance * scale, _turned(normal, block) / scale
         chosen = distance < reach
         return found[chosen], distance[chosen], normal[chosen]
 
     def _near_plane(self, plane: Plane, points: Floats, reach: float) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """As `near`. The sums are spelled out, which is faster, and does not round differently at the end of an array."""
+        """As `near`. The sums are spelled out as in `_turned`, and those of zeros left out."""
         block = self._matrix[:3, :3]
         normal = np.linalg.inv(block).T @ np.asarray(plane.normal, np.float64)
         normal /= np.linalg.norm(normal)
@@ -116,8 +147,13 @@ class Boundaries:
         colliders = () if scene is None else (*walls_of(scene.domain, scene.solver.dimension), *scene.colliders)
         self._all = [Boundary(collider, scene) for collider in colliders if scene is not None and is_ever_enabled(collider)]
 
-    def at(self, moment: Moment, poses: Poses) -> list[Boundary]:
-        """Those that are enabled at a moment, in their poses, until this is called again; `poses` is that of `Boundary.move_to`."""
+    def at(self, moment: Moment, poses: Poses, earlier: Earlier | None = None) -> list[Boundary]:
+        """Those that are enabled at a moment, in their poses, until this is called again; for the others see `Boundary.move_to`."""
         for boundary in self._all:
-            boundary.move_to(moment.number + moment.part / moment.parts, poses)
+            boundary.move_to(moment.number + moment.part / moment.parts, poses, earlier)
         return [boundary for boundary in self._all if boundary.is_enabled]
+
+
+def _turned(vectors: Floats, block: Floats) -> Floats:
+    """The products of a matrix (3, 3) with vectors (n, 3). Spelled out: a matrix product rounds differently at the end of an array."""
+    return np.ascontiguousarray(vectors[:, :1] * block[:, 0] + vectors[:, 1:2] * block[:, 1] + vectors[:, 2:] * block[:, 2])

@@ -17,6 +17,7 @@ from ..core.errors import CacheError, SceneError
 from ..core.foam.births import Limits
 from ..core.foam.fluid import fluid_of
 from ..core.foam.motion import Step
+from ..core.laws.water import Water
 from ..core.particles import Moment
 from ..core.scene.animation import value_at
 from ..core.scene.description import Scene
@@ -26,15 +27,15 @@ from ..storage.container import Written
 from ..storage.derived import Origin, State, sources_of, state_of
 from ..storage.foam_file import AGE, ID, KIND, LIFE, POSITION, SIZE, VELOCITY, Foam, foam_at, write_foam
 from ..storage.take import FOAM, SCENE
-from .boundaries import Boundaries
+from .boundaries import Boundaries, Earlier
 from .emitter_names import named
 from .foam_swarm import CYCLE, LONGEST, Liquid, Swarm, advanced, ages, born, lives, nobody, sizes, together
 from .particles import EMITTER, USUAL_PER_CELL
 from .product import Forecast, Made, Make
 from .settings import FoamSettings
 
-# The law whose liquid foams; mud, honey and paste are other laws or too viscous for drops.
-_LAW = "water"
+# A liquid more viscous than this folds and coils instead of breaking into drops [Pa s]: oil (0.1) splashes, syrup (2) does not.
+_MOST_VISCOUS = 0.5
 # The size of a particle [cells].
 _USUAL_SIZE = 0.125
 # Water begins to foam at this share of its highest mean speed, but not below what entrains air at all [m/s] (Kiger and Duncan 2012).
@@ -128,8 +129,8 @@ class FoamProduct:
 
     def _next(self, swarm: Swarm, before: Liquid, moment: Moment, speeds: Mapping[int, float]) -> tuple[Swarm, Liquid]:
         """The state at the next cached frame."""
-        after = self._liquid(moment)
         seconds = (moment.number - before.number) * self._seconds
+        after = self._liquid(moment, Earlier(before.number, seconds, before.poses))
         gravity = value_at(self._scene.solver, "gravity", before.number)
         moved = advanced(swarm, before, after, Step(seconds, self._settings.drag, *map(float, gravity)), self._cell)
         is_left = ages(moved.id, moment.number, self._seconds) < lives(moved.id, self._settings.life)
@@ -143,8 +144,8 @@ class FoamProduct:
         limits = Limits(self._settings.amount * seconds, slow, _FAST * slow, _CALM * slow, _ROUGH * slow)
         return born(after, limits, seconds, self._cell)
 
-    def _liquid(self, moment: Moment) -> Liquid:
-        """The liquid at a frame. Raises CacheError or MpmError."""
+    def _liquid(self, moment: Moment, earlier: Earlier | None = None) -> Liquid:
+        """The liquid at a frame; what bounds it has moved there from an earlier one. Raises CacheError or MpmError."""
         frame = self._cache.state(moment)
         if "velocity" not in frame.arrays:
             raise CacheError(f"frame {frame.number} has no velocity", "cache velocities and bake again", subject=str(self._cache.folder))
@@ -160,9 +161,9 @@ class FoamProduct:
         take = self._cache.take_of(moment)
         if take.number not in self._boundaries:
             self._boundaries[take.number] = Boundaries(read_scene(take.folder / SCENE))
-        boundaries = self._boundaries[take.number].at(moment, frame.poses)
+        boundaries = self._boundaries[take.number].at(moment, frame.poses, earlier)
         fluid = fluid_of(position, velocity, volume, self._cell)
-        return Liquid(moment.number, np.ascontiguousarray(frame.id[is_chosen]), position, velocity, fluid, boundaries)
+        return Liquid(moment.number, np.ascontiguousarray(frame.id[is_chosen]), position, velocity, fluid, boundaries, frame.poses)
 
     def _speeds(self) -> dict[int, float]:
         """The speed at which water begins to foam, by frame [m/s]."""
@@ -192,12 +193,12 @@ def foaming_speeds(totals: Iterable[tuple[float, float]]) -> list[float]:
 
 
 def chosen_emitters(scene: Scene, settings: FoamSettings) -> tuple[int, ...]:
-    """The emitters whose liquid foams: those that are named, or by default those of water. Raises SceneError if there are none."""
+    """The emitters whose liquid foams: those that are named, or by default those of thin liquid. Raises SceneError if there are none."""
     if settings.emitters:
         names = [emitter.name for emitter in scene.emitters]
         return tuple(sorted({names.index(name) for name in named(settings.emitters, names, "Foam")}))
-    laws = [scene.materials[emitter.material].law.name for emitter in scene.emitters]
-    found = tuple(number for number, law in enumerate(laws) if law == _LAW)
+    laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
+    found = tuple(number for number, law in enumerate(laws) if isinstance(law, Water) and law.viscosity <= _MOST_VISCOUS)
     if not found:
         raise SceneError("no emitter is made of water", "name the emitters that splash", subject="Foam")
     return found

@@ -15,7 +15,7 @@ from ..core.foam.births import DEEP, Limits, count_births, place_births
 from ..core.foam.fluid import Fluid
 from ..core.foam.motion import FOAM, Step, classify, move
 from ..storage.foam_file import rounded
-from .boundaries import Boundary
+from .boundaries import Boundary, Poses
 from .foam_walls import kept_outside, room_around
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,10 @@ class Swarm(NamedTuple):
 
 
 class Liquid(NamedTuple):
-    """The liquid at a frame: ids, positions [m] and velocities [m/s] of its particles, the same on a grid, and what bounds it."""
+    """The liquid at a frame: ids, positions [m] and velocities [m/s] of its particles, the same on a grid, and what bounds it.
+
+    `poses` are those of dynamic colliders, world from local (4, 4), by name.
+    """
 
     number: int
     id: Ids
@@ -58,6 +61,7 @@ class Liquid(NamedTuple):
     velocity: NDArray[np.float32]
     fluid: Fluid
     boundaries: Sequence[Boundary]
+    poses: Poses
 
 
 def nobody() -> Swarm:

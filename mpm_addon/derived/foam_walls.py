@@ -36,7 +36,7 @@ def room_around(points: Floats, boundaries: Sequence[Boundary], cell: float) -> 
 
 
 def kept_outside(points: Floats, velocity: Floats, boundaries: Sequence[Boundary], cell: float) -> NDArray[np.bool_]:
-    """Move points out of colliders and take away their speed toward these, in place; returns which are still inside, (n,).
+    """Move points out of colliders and take away the speed at which they meet, in place; returns which are still inside, (n,).
 
     Args:
         points, velocity: [m], [m/s], (n, 3).
@@ -51,7 +51,8 @@ def kept_outside(points: Floats, velocity: Floats, boundaries: Sequence[Boundary
             numbers = waiting[near]
             # a little farther, so that the same surface is not met again
             points[numbers] += (1.01 * _GAP * cell - distance)[:, None] * normal
-            toward = np.minimum(np.einsum("nd,nd->n", velocity[numbers], normal), 0.0)
+            relative = velocity[numbers] - boundary.velocity(points[numbers])
+            toward = np.minimum(np.einsum("nd,nd->n", relative, normal), 0.0)
             velocity[numbers] -= (1.0 + _BOUNCE) * toward[:, None] * normal
             touched[numbers] = True
         waiting = np.flatnonzero(touched)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.errors import CacheError, Cancelled
@@ -10,7 +10,7 @@ from ..core.messages import Action, Message
 from ..core.particles import Moment
 from ..stopping import Listener
 from ..storage.cache import Cache
-from ..storage.derived import Origin, State, derived_path, refuse_link, source_of, sources_of, state_of
+from ..storage.derived import Origin, State, derived_path, refuse_link, sources_of, state_of
 from ..storage.disk import free_space
 from ..storage.events import DeriveFrame, DeriveStart, Finished, OnEvent, ignore
 from ..storage.status import read_status
@@ -55,13 +55,14 @@ class DerivedJob:
         self._emit = on_event or ignore
         self._listener = listener
         self._wanted = wanted_moments(cache, frames)
-        sources = sources_of(cache, product.kind)
-        self._missing = [moment for moment in self._wanted if not self._is_made(moment, sources)]
+        # asked for once, because it looks at every cached frame
+        self._sources = sources_of(cache, product.kind)
+        self._missing = [moment for moment in self._wanted if not self._is_made(moment)]
         self._done = len(self._wanted) - len(self._missing)
         self._made, self._started = 0, time.monotonic()
 
-    def _is_made(self, moment: Moment, sources: Mapping[Moment, str]) -> bool:
-        return state_of(self.cache, moment, self.product.kind, self.product.hash, sources=sources) is State.MADE
+    def _is_made(self, moment: Moment) -> bool:
+        return state_of(self.cache, moment, self.product.kind, self.product.hash, sources=self._sources) is State.MADE
 
     @property
     def missing(self) -> int:
@@ -116,14 +117,17 @@ class DerivedJob:
             status = read_status(self.cache.folder)
             self._wanted = wanted_moments(self.cache, self._frames)
             self._missing = [moment for moment in self._wanted if moment not in known]
-            if self._missing or status is None or not status.is_live:
-                return bool(self._missing)
+            if self._missing:
+                self._sources = sources_of(self.cache, self.product.kind)
+                return True
+            if status is None or not status.is_live:
+                return False
             time.sleep(_PAUSE)
 
     def _store(self, made: Made) -> None:
         moment = made.moment
         path = derived_path(self.cache, moment, self.product.kind)
-        origin = Origin(moment, self.product.hash, source_of(self.cache, moment, self.product.kind), self.product.emitters)
+        origin = Origin(moment, self.product.hash, self._sources.get(moment, ""), self.product.emitters)
         try:
             # not together with the take, which may have been removed
             for folder in (path.parent.parent, path.parent):

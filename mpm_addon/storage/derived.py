@@ -111,10 +111,15 @@ def derived_path(cache: Cache, moment: Moment, kind: str) -> Path:
 
 def source_of(cache: Cache, moment: Moment, kind: str = SURFACE) -> str:
     """What the derived data of a frame is made from, see `sources_of`; by default that frame alone. Raises CacheError without one."""
-    found = sources_of(cache, kind).get(moment)
+    found = sources_of(cache, kind).get(moment) if kind in CUMULATIVE else _file_hash(cache, moment)
     if found is None:
         raise CacheError(f"frame {moment.frame:g} was not baked", subject=str(cache.folder))
     return found
+
+
+def _file_hash(cache: Cache, moment: Moment) -> str | None:
+    entry = cache.take_of(moment).journal().get(moment)
+    return None if entry is None else str(entry.get("sha256"))
 
 
 def sources_of(cache: Cache, kind: str) -> Mapping[Moment, str]:
@@ -123,6 +128,8 @@ def sources_of(cache: Cache, kind: str) -> Mapping[Moment, str]:
     Returns:
         SHA-256 of the frame's file, from the journal; for kinds in `CUMULATIVE`, a hash of those of all cached frames up to this one.
     """
+    # before the journals, which a running bake extends
+    numbers = cache.frames if kind in CUMULATIVE else []
     found = {
         moment: str(entry.get("sha256"))
         for take in cache.takes
@@ -132,7 +139,7 @@ def sources_of(cache: Cache, kind: str) -> Mapping[Moment, str]:
     if kind not in CUMULATIVE:
         return found
     known, sources = hashlib.sha256(), {}
-    for number in cache.frames:
+    for number in numbers:
         known.update(found[Moment(number)].encode())
         sources[Moment(number)] = known.hexdigest()
     return sources

@@ -4,26 +4,34 @@ import dataclasses
 import os
 import re
 import shutil
+import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mpm_addon.command_line.main import main
-from mpm_addon.core.errors import MpmError
-from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.errors import CacheError, MpmError
+from mpm_addon.core.geometry.rotation import rotation_matrix
+from mpm_addon.core.geometry.shapes import SHAPES, Mesh
+from mpm_addon.core.geometry.shapes.box import CUBE_TRIANGLES
+from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import Moment
-from mpm_addon.core.scene.description import Collider
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping.kernel_list import argument_types, dispatcher_of, units_of_default_scheme
+from mpm_addon.derived import job
 from mpm_addon.derived.foam import FoamProduct, foaming_speeds
 from mpm_addon.derived.settings import FoamSettings, VolumeSettings
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.derived import State, counts_of, derived_path, state_of
+from mpm_addon.storage.derived import State, counts_of, derived_path, source_of, sources_of, state_of
 from mpm_addon.storage.foam_file import ATTRIBUTES, foam_at, read_foam
 from mpm_addon.storage.take import FOAM as KIND
-from tests.derived.caches import SPACING, arrays, block, derived, description, killed_run, write_cache
+from mpm_addon.storage.take import SURFACE
+from tests.derived.caches import ROOT, SPACING, add_frame, arrays, block, derived, description, killed_run, write_cache
 
 CELL = 2 * SPACING
 FRAME = 1.0 / 24.0
@@ -87,10 +95,23 @@ def files_of(cache: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.mpm"))}
 
 
+def tank() -> Scene:
+    """A cubic meter with a post that turns and rises, and a block that is sheared."""
+    turns = np.array([np.eye(4)] * 13)
+    for number, pose in enumerate(turns):
+        pose[:3, :3] = rotation_matrix(0.4 * number * np.array([0.3, 0.2, 0.9]))
+        pose[:3, 3] = 0.6, 0.5, 0.3 + 0.03 * number
+    cylinder = SHAPES["cylinder"](radius=0.1, height=0.6, rotation=(20.0, 30.0, 0.0))
+    post = Collider("post", cylinder, motion=Motion(np.arange(13.0), turns))
+    corners = SHAPES["box"](center=(0.2, 0.3, 0.4), size=(0.2, 0.3, 0.3)).corners()
+    sheared = np.array([corners, corners + corners[:, 2:] * np.array([0.7, 0.4, 0.0])])
+    block = Collider("block", Mesh(corners, CUBE_TRIANGLES), motion=Motion(np.array([0.0, 12.0]), vertices=sheared))
+    bounds = Domain(kind="box", min=(0.0, 0.0, 0.0), max=(1.0, 1.0, 1.0))
+    return dataclasses.replace(description(), colliders=(post, block), domain=bounds)
+
+
 def test_ranges_threads_and_resumed_runs_give_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    post = Collider("post", SHAPES["cylinder"](center=(0.5, 0.5, 0.5), radius=0.1, height=0.6, rotation=(20.0, 30.0, 0.0)))
-    tank = dataclasses.replace(description(), colliders=(post,), domain=Domain(kind="box", min=(0.0, 0.0, 0.0), max=(1.0, 1.0, 1.0)))
-    write_cache(tmp_path / "one", *(splash(seed) for seed in range(12)), scene=tank)
+    write_cache(tmp_path / "one", *(splash(seed) for seed in range(12)), scene=tank())
     copies = [Path(shutil.copytree(tmp_path / "one", tmp_path / name)) for name in ("ranges", "threads", "stopped")]
     assert derive(capsys, tmp_path / "one", *SHORT, "--threads", "1")[0] == 0
     whole = files_of(tmp_path / "one")
@@ -110,6 +131,42 @@ def test_ranges_threads_and_resumed_runs_give_the_same_bytes(tmp_path: Path, cap
     # other lives, other bytes
     assert derive(capsys, copies[2], "--life", "0.11", "--amount", "200")[0] == 0
     assert files_of(copies[2]) != whole
+
+
+def test_foam_on_a_rising_plate_rises_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rise = np.tile(np.eye(4), (2, 1, 1))
+    rise[1, 2, 3] = 2.0 * 3 * FRAME
+    plate = SHAPES["box"](center=(0.5, 0.5, 0.1), size=(1.0, 1.0, 0.2))
+    scene = dataclasses.replace(description(), colliders=(Collider("plate", plate, motion=Motion(np.array([1.0, 4.0]), rise)),))
+    write_cache(tmp_path, *(splash(seed) for seed in range(4)), scene=scene)
+    assert derive(capsys, tmp_path)[0] == 0
+    for number in (2, 3, 4):
+        found = foam(tmp_path, number)
+        height = found["position"][:, 2] - 0.2 - 2.0 * (number - 1) * FRAME
+        met = (height < 0.0103 * CELL) & (np.abs(found["position"][:, :2] - 0.5) < 0.4).all(axis=1) & (height > 0.0)
+        assert met.sum() > 10
+        # drops that meet it bounce a little
+        assert found["velocity"][met, 2].min() > 1.99
+
+
+def test_foam_that_follows_a_bake_is_up_to_date(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = description()
+    write_cache(tmp_path, splash(0), scene=scene)
+
+    def look(_folder: Path) -> SimpleNamespace:
+        """The bake adds a frame at each of two looks, and has ended at the third."""
+        number = len(open_cache(tmp_path).frames) + 1
+        if number <= 3:
+            add_frame(tmp_path, scene, number, splash(number))
+        return SimpleNamespace(is_live=number <= 3)
+
+    monkeypatch.setattr(job, "read_status", look)
+    monkeypatch.setattr(job, "_PAUSE", 0.0)
+    monkeypatch.setattr("mpm_addon.command_line.derive.os.nice", lambda _step: None)
+    assert [event.get("frame") for event in derive(capsys, tmp_path, "--follow")[1]] == [None, 1, 2, 3, None]
+    assert counts_of(open_cache(tmp_path), KIND, FoamSettings().hash)[:2] == (3, 0)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -162,12 +219,69 @@ def test_only_water_foams_unless_others_are_named(tmp_path: Path, capsys: pytest
     assert "Foam: no emitter is made of water; name the emitters that splash." in derive(capsys, tmp_path / "dry")[2]
 
 
+def with_viscosity(viscosity: float) -> Scene:
+    """A scene whose emitters "left" and "right" are of a liquid of this viscosity [Pa s]."""
+    scene = description()
+    thick = dataclasses.replace(scene.materials["water"], law=LAWS["water"](viscosity=viscosity))
+    return dataclasses.replace(scene, materials={**scene.materials, "water": thick})
+
+
+def test_honey_is_too_thick_to_foam_unless_it_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    preset = tomllib.loads((ROOT / "presets/materials/honey.toml").read_text())
+    assert preset["law"] == "water"
+    write_cache(tmp_path / "honey", splash(1), splash(2), scene=with_viscosity(preset["parameters"]["viscosity"]))
+    assert "Foam: no emitter is made of water; name the emitters that splash." in derive(capsys, tmp_path / "honey")[2]
+    assert derive(capsys, tmp_path / "honey", "--emitters", "left")[1][2]["particles"] > 0
+    write_cache(tmp_path / "oil", splash(1), splash(2), scene=with_viscosity(0.1))
+    assert derive(capsys, tmp_path / "oil")[1][2]["particles"] > 0
+
+
+def test_a_run_asks_a_few_times_which_frames_there_are_and_not_for_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def counted(path: Path) -> bool:
+        asked.append(path)
+        return path.exists()
+
+    def asked_for(count: int) -> int:
+        """How often a run of so many frames asks whether a frame exists."""
+        write_cache(tmp_path / str(count), *(splash(seed, count=10) for seed in range(count)))
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "is_file", counted)
+            asked.clear()
+            assert derive(capsys, tmp_path / str(count))[0] == 0
+        return len([path for path in asked if path.parent.name == "frames"])
+
+    assert 5 * asked_for(4) >= asked_for(20) > 0
+
+
+def test_what_a_frame_of_a_surface_is_made_from_is_found_without_looking_for_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = write_cache(tmp_path, splash(1), splash(2))
+    known = sources_of(cache, SURFACE)
+    monkeypatch.setattr("mpm_addon.storage.derived.sources_of", None)
+    assert [source_of(cache, Moment(number)) for number in (1, 2)] == [known[Moment(number)] for number in (1, 2)]
+    with pytest.raises(CacheError, match="frame 3 was not baked"):
+        source_of(cache, Moment(3))
+
+
 def test_deleting_removes_foam_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cache(tmp_path, splash(1), splash(2))
     assert derive(capsys, tmp_path)[0] == 0
     assert derive(capsys, tmp_path, "--delete")[1] == [{"event": "deleted", "kind": "foam", "frames": 2}]
     assert open_cache(tmp_path).frames == [1, 2]
     assert not list(tmp_path.rglob("derived"))
+
+
+@pytest.mark.parametrize(("kind", "words"), [("foam", "foam of 2 frames deleted\n"), ("surface", "surfaces of 0 frames deleted\n")])
+def test_deleting_says_what_was_deleted(tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, words: str) -> None:
+    write_cache(tmp_path, splash(1), splash(2))
+    assert derive(capsys, tmp_path)[0] == 0
+    assert main(["derive", str(tmp_path), kind, "--delete"]) == 0
+    assert capsys.readouterr().out == words
 
 
 def test_an_estimate_is_of_the_right_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,11 +9,14 @@ import pytest
 from mpm_addon.core.foam.births import trapped_air
 from mpm_addon.core.foam.fluid import Fluid, fluid_of, sample
 from mpm_addon.core.foam.motion import BUBBLE, FOAM, RISE, SPRAY, Step
-from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.geometry.rotation import rotation_matrix
+from mpm_addon.core.geometry.shapes import SHAPES, Mesh
+from mpm_addon.core.geometry.shapes.box import CUBE_TRIANGLES
 from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.settings import Domain
-from mpm_addon.derived.boundaries import Boundaries
+from mpm_addon.derived.boundaries import Boundaries, Boundary, Earlier
 from mpm_addon.derived.foam_swarm import Liquid, Swarm, advanced, ages, lives
 from tests.derived.caches import SPACING, block, description
 
@@ -31,7 +34,7 @@ def pool(size: int = 16, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0))
 def liquid(position: np.ndarray, velocity: np.ndarray, scene: Scene | None = None) -> Liquid:
     fluid = fluid_of(position, velocity, np.full(len(position), SPACING**3), CELL)
     boundaries = Boundaries(scene).at(Moment(1), {})
-    return Liquid(1, np.arange(len(position), dtype=np.int32), position, velocity, fluid, boundaries)
+    return Liquid(1, np.arange(len(position), dtype=np.int32), position, velocity, fluid, boundaries, {})
 
 
 def nothing(scene: Scene | None = None) -> Liquid:
@@ -148,6 +151,72 @@ def test_nothing_ends_up_inside_a_collider_or_a_wall() -> None:
     # without colliders, they would be there
     through = moved(free, nothing(), 10).position
     assert through.min() < -1.0
+
+
+def floor(kind: str) -> Collider:
+    """A slab whose top is at z = 0 in frame 0, and which rises at 2 m/s until frame 12."""
+    rise = np.tile(np.eye(4), (2, 1, 1))
+    rise[1, 2, 3] = 2.0 * 12 * FRAME
+    frames, slab = np.array([0.0, 12.0]), SHAPES["box"](center=(0.0, 0.0, -0.25), size=(2.0, 2.0, 0.5))
+    if kind == "dynamic":
+        return Collider("floor", slab, dynamic=True)
+    if kind == "rigid":
+        return Collider("floor", slab, motion=Motion(frames, rise))
+    vertices = slab.corners()
+    return Collider("floor", Mesh(vertices, CUBE_TRIANGLES), motion=Motion(frames, vertices=vertices + rise[:, None, :3, 3]))
+
+
+def at_frame(bounds: Boundaries, number: int) -> Liquid:
+    """No liquid, and colliders that have moved here from the frame before."""
+    poses = [{"floor": np.eye(4)} for _frame in range(2)]
+    for pose, frame in zip(poses, (number - 1, number), strict=True):
+        pose["floor"][2, 3] = 2.0 * FRAME * min(frame, 12)
+    return nothing()._replace(number=number, boundaries=bounds.at(Moment(number), poses[1], Earlier(number - 1, FRAME, poses[0])))
+
+
+@pytest.mark.parametrize("kind", ["rigid", "deforming", "dynamic"])
+def test_a_drop_on_a_rising_floor_rises_with_it_and_flies_on_when_that_stops(kind: str) -> None:
+    bounds = Boundaries(dataclasses.replace(description(), colliders=(floor(kind),)))
+    drop = swarm([0.1, 0.2, 0.01], 0.0, SPRAY)
+    for number in range(1, 13):
+        drop = advanced(drop, nothing(), at_frame(bounds, number), Step(FRAME, 0.0, *GRAVITY), CELL)
+    assert drop.position[0] == pytest.approx((0.1, 0.2, 1.0), abs=0.03)
+    assert drop.velocity[0] == pytest.approx((0.0, 0.0, 2.0), abs=0.1)
+    heights = []
+    for number in range(13, 25):
+        drop = advanced(drop, nothing(), at_frame(bounds, number), Step(FRAME, 0.0, *GRAVITY), CELL)
+        heights.append(drop.position[0, 2])
+    assert max(heights) == pytest.approx(1.0 + 2.0**2 / (2.0 * 9.81), abs=0.04)
+    assert drop.position[0, 2] == pytest.approx(1.0, abs=0.03)
+    assert drop.velocity[0, 2] == pytest.approx(0.0, abs=0.1)
+
+
+def test_the_surface_of_what_turns_moves_at_right_angles_to_the_axis() -> None:
+    turns = np.tile(np.eye(4), (2, 1, 1))
+    turns[:, :3, 3] = 1.0, 0.0, 0.0
+    turns[1, :3, :3] = rotation_matrix(np.array([0.0, 0.0, 0.5 * np.pi]))
+    paddle = Collider("paddle", SHAPES["box"](size=(1.0, 0.2, 0.2)), motion=Motion(np.array([0.0, 1.0]), turns))
+    boundary = Boundary(paddle, description())
+    boundary.move_to(1.0, {}, Earlier(0.0, 0.1, {}))
+    np.testing.assert_allclose(
+        boundary.velocity(np.array([[1.0, 0.5, 0.0], [1.0, 0.0, 0.3]])), [[-2.5 * np.pi, 0, 0], [0, 0, 0]], atol=1e-12
+    )
+    boundary.move_to(1.0, {})
+    assert not boundary.velocity(np.ones((1, 3))).any()
+
+
+@pytest.mark.parametrize("shape", [SHAPES["sphere"](radius=0.3), SHAPES["box"](size=(0.5, 0.4, 0.3))])
+def test_distances_do_not_depend_on_which_other_points_are_asked_for(shape: Any) -> None:
+    pose = np.eye(4)[None].copy()
+    pose[0, :3, :3] = rotation_matrix(np.array([0.3, 0.5, 0.7]))
+    boundary = Boundary(Collider("post", shape, motion=Motion(np.zeros(1), pose)), description())
+    boundary.move_to(0.0, {})
+    points = np.random.default_rng(0).random((301, 3)) - 0.5
+    found, distance, normal = boundary.near(points, CELL)
+    assert len(found) > 50
+    alone = [boundary.near(points[number : number + 1], CELL) for number in found]
+    np.testing.assert_array_equal(distance, np.concatenate([each[1] for each in alone]))
+    np.testing.assert_array_equal(normal, np.concatenate([each[2] for each in alone]))
 
 
 def test_next_to_a_wall_still_water_has_no_surface() -> None:
