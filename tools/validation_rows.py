@@ -271,7 +271,7 @@ COLLISIONS: dict[str, dict[str, float]] = {
 def afloat() -> Iterator[Row]:
     crates, what = at_offsets(floating.floating), "Rigid crate of half the density of water, 3 s"
     yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", tuple(crate.draft for crate in crates), "{:.2f}")
-    yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", tuple(crate.inside for crate in crates), "{:.1%}")
+    yield Row(f"{what}: water deeper than half a cell in it, over its volume", "none", "0", "1%", tuple(crate.inside for crate in crates), "{:.1%}")
     for dimension in (3, 2):
         shares = at_offsets(floating.buoyancy, dimension=dimension)
         yield Row(f"Submerged crate that is held, {dimension}D: buoyancy", "ρ g V", "1", "5%", shares, "{:.2f}")
@@ -285,7 +285,7 @@ def long_afloat() -> Iterator[Row]:
         before = ("it sinks", "10%") if dimension == 3 else ("", "")
         yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", drafts, "{:.2f}", before[0])
         inside = tuple(crate.inside for crate in crates)
-        yield Row(f"{what}: water inside, over its volume", "none", "0", "1%", inside, "{:.1%}", before[1])
+        yield Row(f"{what}: water deeper than half a cell in it, over its volume", "none", "0", "1%", inside, "{:.1%}", before[1])
         ice = tuple(crate.draft for crate in at_offsets(floating.floating, 900.0, seconds=5.0, dimension=dimension))
         yield Row(f"Rigid crate of 900 kg/m³, 5 s{at}: draft", "Archimedes", "0.9", "0.85 to 0.97", ice, "{:.2f}", before[0])
         heavy = tuple(crate.bottom for crate in at_offsets(floating.floating, 2000.0, dimension=dimension))

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.contact.obstacles import is_ever_enabled
 from ..core.contact.sides import walls_of
 from ..core.geometry.deforming import DeformingMesh
 from ..core.geometry.distance import distance_query, exact_query
@@ -145,7 +144,7 @@ class Boundaries:
 
     def __init__(self, scene: Scene | None) -> None:
         colliders = () if scene is None else (*walls_of(scene.domain, scene.solver.dimension), *scene.colliders)
-        self._all = [Boundary(collider, scene) for collider in colliders if scene is not None and is_ever_enabled(collider)]
+        self._all = [Boundary(collider, scene) for collider in colliders if scene is not None and collider.is_ever_enabled]
 
     def at(self, moment: Moment, poses: Poses, earlier: Earlier | None = None) -> list[Boundary]:
         """Those that are enabled at a moment, in their poses, until this is called again; for the others see `Boundary.move_to`."""

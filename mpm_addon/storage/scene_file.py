@@ -201,7 +201,7 @@ def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
     preset = load_material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
     law = type(preset) if preset is not None else look_up(table["law"], LAWS, "law", subject)
     check_keys(table, ("law", "preset", *parameter_names(law), "animation"), subject)
-    values = declared_values(law, table, subject)
+    values = law.completed(declared_values(law, table, subject))
     full = dataclasses.replace(preset, **values) if preset is not None else law(**values)
     return Material(name, full, **_changes(table, subject, reader))
 

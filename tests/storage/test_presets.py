@@ -8,6 +8,7 @@ import pytest
 
 from mpm_addon.core.errors import PresetError
 from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.core.forecast.stiffness import settled_law
 from mpm_addon.storage import installation, load_material_preset, presets_folder, read_scene, scene_hash
 from mpm_addon.storage.presets import material_preset, material_preset_names, read_material_preset, scene_preset_folders
 from mpm_addon.storage.scene_file import read_scene_words
@@ -98,7 +99,7 @@ def test_waves_are_ten_times_faster_than_the_matter_in_a_water_preset(name: str)
     """
     scene = read_scene(scene_preset_folders()[name])
     for emitter in scene.emitters:
-        law = scene.materials[emitter.material].law
+        law = settled_law(scene, emitter.material)
         if law.name == "water":
             fall = 2.0 * abs(scene.solver.gravity[2]) * float(emitter.shape.bounds()[1, 2])
             stiffness = law.bulk_modulus / (law.density * emitter.mass_scale)  # type: ignore[attr-defined]

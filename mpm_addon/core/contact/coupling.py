@@ -14,7 +14,7 @@ from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
 from .exchange import sum_momenta, sum_moments
 from .obstacle import Floats
-from .obstacles import Fields, ObstacleGroup, is_ever_enabled
+from .obstacles import Fields, ObstacleGroup
 from .rigid_body import STATE_SIZE, RigidBody
 from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
 from .rigid_impulses import SolverBodies
@@ -42,7 +42,7 @@ class RigidBodies:
     """
 
     def __init__(self, scene: Scene, passive: list[ObstacleGroup], fields: Fields) -> None:
-        dynamic = [collider for collider in scene.colliders if collider.dynamic and is_ever_enabled(collider)]
+        dynamic = [collider for collider in scene.colliders if collider.dynamic and collider.is_ever_enabled]
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
         self.groups = [ObstacleGroup([body.obstacle], scene, fields) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing

@@ -310,10 +310,4 @@ def _obstacle(collider: Collider, scene: Scene) -> Obstacle | DeformingObstacle:
 def _passive_colliders(scene: Scene) -> list[Collider]:
     """The closed sides of the domain, and the colliders that are not rigid bodies and not always disabled."""
     colliders = (*walls_of(scene.domain, scene.solver.dimension), *scene.colliders)
-    return [collider for collider in colliders if not collider.dynamic and is_ever_enabled(collider)]
-
-
-def is_ever_enabled(collider: Collider) -> bool:
-    """Whether a collider is enabled at any time."""
-    animation = collider.animation
-    return bool(animation.values["enabled"].any()) if animation and "enabled" in animation.values else collider.enabled
+    return [collider for collider in colliders if not collider.dynamic and collider.is_ever_enabled]

@@ -1,47 +1,56 @@
-"""The bulk modulus of fluids that follows from a scene: high enough for the greatest speed that a fluid can reach there. Plain numpy.
+"""The bulk modulus of fluids that leave it to the scene: high enough for the greatest speed that they can reach there. Plain numpy.
 
 Weakly compressible water is as stiff as it has to be, not as in nature: waves ten times as fast as the water change its density by at most
 about a percent (Monaghan 1994). Water that falls by H reaches sqrt(2 g H), so waves cross the cells of a glass and of a swimming pool
 equally often in the time of such a fall. A modulus that is too high costs substeps, and each substep smooths the motion a little.
 
-Everything here depends only on what the scene's hash contains, not on its last frame: a longer bake has the same moduli.
+Everything here depends on what the scene's hash contains, not on its last frame.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from ..geometry.motion import velocity_at
+from ..emission.schedule import in_plane
 from ..geometry.rotation import Floats
-from ..geometry.shapes import Mesh, Plane
+from ..geometry.shapes import Mesh, Plane, Points
 from ..laws import Law, Water
 from ..laws.water import AUTOMATIC, GIVEN
 from ..scene.description import Collider, Emitter, Scene
-from .placement import bounds_at, in_world
+from ..scene.force import Force
 
 # the wave speed over the greatest speed
 SOUND_SHARE = 10.0
 # the compression modulus of water in nature [Pa]
 GREATEST_MODULUS = 2.2e9
-# speeds where the scene tells nothing: without gravity and initial speed, and with force fields [m/s]
+# least speeds: without gravity and initial speed, and with force fields, which may push again and again [m/s]
 SLOW, DRIVEN = 1.0, 4.5
+# water is under tension only up to this strain [1 / strain]
+LEAST_STRAIN = 100.0
 # of random velocities, this many standard deviations count
 DEVIATIONS = 3.0
 # faces that point upward by more than this, the cosine to the vertical, can stop what falls
 UPWARD = 0.1
+# and of a floor without an edge
+LEVEL = 0.95
+# of a long animation, this many steps from one given frame to the next are looked at
+STEPS = 100
 _DIGITS = 2
 
 
 def settled_law(scene: Scene, name: str) -> Law:
-    """The law of a material, with the bulk modulus that it leaves to the scene."""
-    law = scene.materials[name].law
-    if not isinstance(law, Water) or law.stiffness != AUTOMATIC:
+    """The law of a material, with the bulk modulus that it leaves to the scene; one that is animated stays."""
+    material = scene.materials[name]
+    law, keyed = material.law, {} if material.animation is None else material.animation.values
+    if not isinstance(law, Water) or law.stiffness != AUTOMATIC or "bulk_modulus" in keyed:
         return law
-    heaviest = max((emitter.mass_scale for emitter in scene.emitters if emitter.material == name), default=1.0)
-    modulus = law.density * heaviest * (SOUND_SHARE * reachable_speed(scene)) ** 2
-    return replace(law, bulk_modulus=min(_rounded_up(modulus), GREATEST_MODULUS), stiffness=GIVEN)
+    heaviest = max((_greatest_density(emitter) for emitter in scene.emitters if emitter.material == name), default=1.0)
+    modulus = max(law.density * heaviest * (SOUND_SHARE * reachable_speed(scene)) ** 2, LEAST_STRAIN * law.cohesion)
+    modulus = min(modulus, GREATEST_MODULUS)
+    return replace(law, bulk_modulus=_rounded_up(modulus), stiffness=GIVEN)
 
 
 def settled_moduli(scene: Scene) -> dict[str, float]:
@@ -52,7 +61,8 @@ def settled_moduli(scene: Scene) -> dict[str, float]:
 
 def modulus_text(name: str, modulus: float) -> str:
     """A bulk modulus that follows from the scene, in words."""
-    return f"{name}: bulk modulus {modulus:.2g} Pa, for the speeds in this scene"
+    unit, factor = next(((unit, factor) for unit, factor in (("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3)) if modulus >= factor), ("Pa", 1.0))
+    return f"{name}: bulk modulus {float(f'{modulus / factor:.2g}'):g} {unit}, for the speeds in this scene"
 
 
 def reachable_speed(scene: Scene) -> float:
@@ -63,12 +73,55 @@ def reachable_speed(scene: Scene) -> float:
     return scene.prepared[key]
 
 
+class _Track(NamedTuple):
+    """An object during its animation.
+
+    Attributes:
+        boxes: the corners of its bounding box, which turns with it, at given frames [m], (k, 8, 3); infinite for a plane.
+        speed: the greatest speed of its points [m/s].
+    """
+
+    boxes: Floats
+    speed: float
+
+    def rise(self, up: Floats) -> float:
+        """How far it lifts what it carries [m]."""
+        along = self.boxes @ up
+        return float(max(0.0, *(ends.max() - ends[0] for ends in (along.min(axis=1), along.max(axis=1)))))
+
+    def heights(self, up: Floats) -> tuple[float, float]:
+        """Its lowest and highest place along a direction [m]."""
+        along = self.boxes @ up
+        return float(along.min()), float(along.max())
+
+
 def _reachable_speed(scene: Scene) -> float:
-    initial = max((_initial_speed(scene, emitter) for emitter in scene.emitters), default=0.0)
-    pushed = max((_own_speed(scene, collider) for collider in scene.colliders), default=0.0)
-    fallen = max(math.sqrt(2.0 * weight * _fall(scene, up)) for weight, up in _gravities(scene))
-    speed = math.hypot(initial, fallen) + pushed
-    return max(speed or SLOW, DRIVEN if scene.forces else 0.0)
+    colliders = [each for each in scene.colliders if each.is_ever_enabled]
+    emitters = [(each, _track(scene, each)) for each in scene.emitters]
+    tracks = [(each, _track(scene, each)) for each in colliders]
+    initial = max(
+        [*(_initial_speed(scene, each, track) for each, track in emitters), *(_thrown(scene, each) for each in colliders)], default=0.0
+    )
+    pushed = max((track.speed for _, track in tracks), default=0.0)
+    fallen = max(math.sqrt(2.0 * weight * _fall(scene, up, [track for _, track in emitters], tracks)) for weight, up in _gravities(scene))
+    driven = _driven_speed(scene, [track for _, track in emitters])
+    return max(math.hypot(initial, fallen, driven) + pushed or SLOW, DRIVEN if driven > 0.0 else 0.0)
+
+
+def _driven_speed(scene: Scene, emitters: list[_Track]) -> float:
+    """The speed that force fields give matter that they push through its own extent [m/s]; drag only brakes."""
+    fields = [each for each in scene.forces if each.kind != "drag" and _strongest(each) > 0.0]
+    if not fields or not emitters:
+        return 0.0
+    points = np.concatenate([track.boxes.reshape(-1, 3) for track in emitters])
+    extent = float(np.linalg.norm(np.ptp(points, axis=0)))
+    return math.sqrt(2.0 * extent * sum(_strongest(each) for each in fields))
+
+
+def _strongest(force: Force) -> float:
+    given = {} if force.animation is None else force.animation.values
+    is_on = bool(given["enabled"].any()) if "enabled" in given else force.enabled
+    return float(np.abs(given.get("strength", force.strength)).max()) if is_on else 0.0
 
 
 def _rounded_up(value: float) -> float:
@@ -77,86 +130,142 @@ def _rounded_up(value: float) -> float:
     return math.ceil(value / step * (1.0 - 1e-9)) * step
 
 
+def _greatest_density(emitter: Emitter) -> float:
+    """The greatest factor on the density of an emitter's particles."""
+    painted = {} if emitter.painting is None else emitter.painting.values
+    return emitter.mass_scale * float(np.max(painted.get("density", 1.0)))
+
+
+def _track(scene: Scene, item: Emitter | Collider) -> _Track:
+    motion, (low, high) = item.motion, item.shape.bounds()
+    corners = np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+    if motion is None:
+        return _Track(corners[None], 0.0)
+    frames = np.asarray(motion.frames, np.float64)
+    starts = np.unique(np.linspace(0, max(len(frames) - 2, 0), STEPS).round().astype(np.int64))
+    seconds = np.diff(frames)[starts] * scene.time.frame_seconds if len(frames) > 1 else np.zeros(0)
+    boxes, ways = [], []
+    for start in starts:
+        ends = [_points(item, corners, number) for number in (start, min(start + 1, len(frames) - 1))]
+        boxes += [_corners_around(each) if motion.matrices is None else each for each in ends]
+        ways.append(float(np.linalg.norm(np.where(np.isfinite(ends[0]), ends[1] - ends[0], 0.0), axis=1).max()))
+    speeds = [way / step for way, step in zip(ways, seconds, strict=False)]
+    return _Track(np.array(boxes), max(speeds, default=0.0))
+
+
+def _points(item: Emitter | Collider, corners: Floats, number: int) -> Floats:
+    """The vertices of a deforming mesh or the corners of another shape in the world, at a given frame [m], (n, 3)."""
+    motion = item.motion
+    assert motion is not None
+    if motion.matrices is None:
+        assert motion.vertices is not None
+        return np.asarray(motion.vertices[number], np.float64)
+    matrix = motion.matrices[number]
+    # of an unbounded shape, only the origin moves in a way that can be told
+    return np.where(np.isfinite(corners), corners, 0.0) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def _corners_around(points: Floats) -> Floats:
+    low, high = points.min(axis=0), points.max(axis=0)
+    return np.array([[x, y, z] for x in (low[0], high[0]) for y in (low[1], high[1]) for z in (low[2], high[2])])
+
+
 def _given(thing: Emitter | Scene, name: str) -> Floats:
-    """The values of a parameter at all keys, (k, components)."""
-    animation = thing.animation if isinstance(thing, Emitter) else thing.solver.animation
+    """The different values of a parameter at all keys, (k, components)."""
     holder = thing if isinstance(thing, Emitter) else thing.solver
-    keys = [] if animation is None or name not in animation.values else list(animation.values[name])
-    return np.array([np.atleast_1d(value) for value in [getattr(holder, name), *keys]], np.float64)
+    keys = [] if holder.animation is None or name not in holder.animation.values else list(holder.animation.values[name])
+    return np.unique(np.array([np.atleast_1d(value) for value in [getattr(holder, name), *keys]], np.float64), axis=0)
 
 
 def _gravities(scene: Scene) -> Iterator[tuple[float, Floats]]:
-    """The strengths of gravity at all keys [m/s^2], and the directions up, (3,)."""
-    for gravity in _given(scene, "gravity"):
+    """The strengths of gravity at keys [m/s^2], and the directions up, (3,)."""
+    given = in_plane(_given(scene, "gravity"), scene)
+    for gravity in given[np.unique(np.linspace(0, len(given) - 1, STEPS).round().astype(np.int64))]:
         weight = float(np.linalg.norm(gravity))
         yield weight, (-gravity / weight if weight > 0.0 else np.array([0.0, 0.0, 1.0]))
 
 
-def _initial_speed(scene: Scene, emitter: Emitter) -> float:
-    radius = 0.5 * float(np.linalg.norm(np.ptp(emitter.shape.bounds(), axis=0)))
+def _initial_speed(scene: Scene, emitter: Emitter, track: _Track) -> float:
+    """The greatest speed with which an emitter's particles begin [m/s]."""
+    radius = 0.5 * float(np.linalg.norm(np.ptp(track.boxes[0], axis=0)))
     turn = math.radians(_greatest(_given(emitter, "angular_velocity")))
-    own = _own_speed(scene, emitter) * max(1.0, _greatest(_given(emitter, "inherit_velocity")))
-    thrown = _greatest(_given(emitter, "velocity")) + _greatest(_given(emitter, "normal_velocity")) + turn * radius
+    own = track.speed * max(1.0, _greatest(_given(emitter, "inherit_velocity")))
+    thrown = _greatest(in_plane(_given(emitter, "velocity"), scene)) + _greatest(_given(emitter, "normal_velocity")) + turn * radius
+    if isinstance(emitter.shape, Points) and emitter.shape.velocity is not None:
+        thrown += _greatest(in_plane(emitter.shape.velocity, scene))
     return thrown + own + DEVIATIONS * emitter.velocity_spread
 
 
+def _thrown(scene: Scene, collider: Collider) -> float:
+    """The speed with which a rigid body begins [m/s]."""
+    if not collider.dynamic:
+        return 0.0
+    radius = 0.5 * float(np.linalg.norm(np.ptp(collider.shape.bounds(), axis=0)))
+    turn = math.radians(float(np.linalg.norm(collider.angular_velocity)))
+    return float(np.linalg.norm(in_plane(collider.velocity, scene))) + turn * radius
+
+
 def _greatest(vectors: Floats) -> float:
-    return float(np.linalg.norm(vectors, axis=1).max())
+    return float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
 
 
-def _frames(item: Emitter | Collider, scene: Scene) -> Floats:
-    return np.array([float(scene.time.frame_start)]) if item.motion is None else np.asarray(item.motion.frames, np.float64)
-
-
-def _own_speed(scene: Scene, item: Emitter | Collider) -> float:
-    """The greatest speed of a point of an object with a given motion [m/s]."""
-    motion, rate = item.motion, 1.0 / scene.time.frame_seconds
-    if motion is None:
-        return 0.0
-    if motion.matrices is None:
-        assert motion.vertices is not None
-        steps = zip(motion.vertices[:-1], motion.vertices[1:], np.diff(motion.frames), strict=True)
-        return max((rate / step * _greatest(np.asarray(end, np.float64) - start) for start, end, step in steps), default=0.0)
-    speeds = [0.0]
-    for frame in motion.frames:
-        pose, velocity, turn = velocity_at(motion, float(frame), rate)
-        reach = np.abs(bounds_at(item, float(frame)) - pose[:3, 3]).max(axis=0)
-        speeds.append(float(np.linalg.norm(velocity) + np.linalg.norm(turn) * np.linalg.norm(reach)))
-    return max(speeds)
-
-
-def _fall(scene: Scene, up: Floats) -> float:
+def _fall(scene: Scene, up: Floats, emitters: list[_Track], colliders: list[tuple[Collider, _Track]]) -> float:
     """The height from the highest place that matter starts at, or is carried to, down to the lowest that can stop it [m]."""
-    carriers = [each for each in scene.colliders if each.motion is not None or each.dynamic]
-    boxes = [bounds_at(each, float(frame)) for each in (*scene.emitters, *carriers) for frame in _frames(each, scene)]
-    heights = np.array([_heights(box, up) for box in boxes if np.isfinite(box).all()]).reshape(-1, 2)
-    if not len(heights):
+    if not emitters:
         return 0.0
-    top = float(heights[:, 1].max())
-    own = min((_heights(bounds_at(each, float(frame)), up)[0] for each in scene.emitters for frame in _frames(each, scene)), default=top)
-    levels = [own, *(level for each in scene.colliders for level in _levels(scene, each, up)), *_walls(scene, up)]
-    return top - min(level for level in levels if level <= top)
+    bodies = [track for each, track in colliders if each.dynamic and not isinstance(each.shape, Plane)]
+    lift = max((track.rise(up) for each, track in colliders if each.motion is not None), default=0.0)
+    top = max(track.heights(up)[1] for track in (*emitters, *bodies)) + lift
+    own = min(track.heights(up)[0] for track in emitters)
+    levels = [own, *_walls(scene, up)]
+    for collider, track in colliders:
+        levels += _levels(collider, track, up, emitters)
+    # nothing falls through an unbounded floor
+    floors = [each for each in _floors(colliders, up, emitters) if each <= own]
+    return top - max([min(level for level in levels if level <= top), *floors])
 
 
-def _heights(box: Floats, up: Floats) -> tuple[float, float]:
-    """The lowest and the highest corner of a box along a direction [m]."""
-    middle, half = box.mean(axis=0) @ up, 0.5 * np.ptp(box, axis=0) @ np.abs(up)
-    return float(middle - half), float(middle + half)
+def _floors(colliders: list[tuple[Collider, _Track]], up: Floats, emitters: list[_Track]) -> Iterator[float]:
+    """The heights of level planes that are always there [m]."""
+    for collider, _ in colliders:
+        plane, is_fixed = collider.shape, collider.motion is None and collider.animation is None and not collider.dynamic
+        if isinstance(plane, Plane) and is_fixed and up @ np.asarray(plane.normal) > LEVEL * np.linalg.norm(plane.normal):
+            yield min(_levels_of_plane(plane, np.eye(4), up, emitters))
 
 
-def _levels(scene: Scene, collider: Collider, up: Floats) -> Iterator[float]:
-    """The height at which a collider stops what falls on it, or into it, at the lowest [m]."""
+def _levels(collider: Collider, track: _Track, up: Floats, emitters: Iterable[_Track]) -> Iterator[float]:
+    """The heights at which a collider stops what falls on it, or into it, at the lowest [m]."""
     if isinstance(collider.shape, Plane):
-        yield from _levels_of_plane(scene, collider, collider.shape, up)
-        return
-    lows = [_heights(bounds_at(collider, float(frame)), up) for frame in _frames(collider, scene)]
-    if collider.motion is not None:
+        matrices = [np.eye(4)] if collider.motion is None or collider.motion.matrices is None else collider.motion.matrices
+        for matrix in (matrices[0], matrices[-1]):
+            yield from _levels_of_plane(collider.shape, matrix, up, emitters)
+    elif collider.motion is not None:
         # what it holds falls at most to where its lowest corner gets
-        yield min(low for low, _ in lows)
+        yield track.heights(up)[0]
     elif isinstance(collider.shape, Mesh):
-        yield _lowest_stop(collider.shape, up, lows[0][0])
+        yield _lowest_stop(collider.shape, up, track.heights(up)[0])
     else:
-        yield 0.5 * sum(lows[0])
+        # what lies below all of an emitter is ground; down the sides of others, matter runs
+        low, high = track.heights(up)
+        yield high if any(_is_over(each, track, up) for each in emitters) else 0.5 * (low + high)
+
+
+def _is_over(emitter: _Track, ground: _Track, up: Floats) -> bool:
+    """Whether an emitter is above a collider, and does not reach beyond it on any side."""
+    across = np.abs(up) < UPWARD
+    matter, below = (track.boxes.reshape(-1, 3)[:, across] for track in (emitter, ground))
+    return bool((below.min(axis=0) <= matter.min(axis=0)).all() and (matter.max(axis=0) <= below.max(axis=0)).all())
+
+
+def _levels_of_plane(plane: Plane, matrix: Floats, up: Floats, emitters: Iterable[_Track]) -> Iterator[float]:
+    """The heights of a plane below the middle of emitters [m]."""
+    normal = np.linalg.inv(matrix[:3, :3]).T @ np.asarray(plane.normal, np.float64)
+    point, normal = matrix[:3, :3] @ np.asarray(plane.point) + matrix[:3, 3], normal / np.linalg.norm(normal)
+    if abs(normal @ up) < UPWARD:
+        return
+    for track in emitters:
+        middle = track.boxes[0].mean(axis=0)
+        yield float(middle @ up - (middle - point) @ normal / (normal @ up))
 
 
 def _lowest_stop(mesh: Mesh, up: Floats, lowest: float) -> float:
@@ -168,25 +277,13 @@ def _lowest_stop(mesh: Mesh, up: Floats, lowest: float) -> float:
     # a sheet has no inside, and stops from both sides
     facing = facing if mesh.opening() == 0.0 else np.abs(facing)
     stops = facing > UPWARD * np.linalg.norm(normals, axis=1)
-    return float((corners[stops] @ up).max(axis=1).min()) if stops.any() else lowest
-
-
-def _levels_of_plane(scene: Scene, collider: Collider, plane: Plane, up: Floats) -> Iterator[float]:
-    """The heights of a plane below the emitters [m]."""
-    for frame in _frames(collider, scene):
-        point, tip = in_world(collider, float(frame), np.array([plane.point, np.add(plane.point, plane.normal)]))
-        normal = (tip - point) / np.linalg.norm(tip - point)
-        if abs(normal @ up) < UPWARD:
-            continue
-        for emitter in scene.emitters:
-            middle = bounds_at(emitter, float(_frames(emitter, scene)[0])).mean(axis=0)
-            yield float(middle @ up - (middle - point) @ normal / (normal @ up))
+    return float((corners[stops] @ up).min()) if stops.any() else lowest
 
 
 def _walls(scene: Scene, up: Floats) -> Iterator[float]:
-    """The lowest corner of the domain, if its sides are closed [m]."""
+    """The lowest corner of the domain, if its side there is closed [m]."""
     corners = scene.domain.corners
     if corners is not None:
         axis = int(np.abs(up).argmax())
         if scene.domain.sides[f"{'xyz'[axis]}_{'min' if up[axis] > 0.0 else 'max'}"].surface != "open":
-            yield _heights(np.array(corners), up)[0]
+            yield float(np.where(up > 0.0, *corners) @ up)

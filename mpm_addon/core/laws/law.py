@@ -9,7 +9,7 @@ xx, xy, xz, yy, yz, zz.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -81,6 +81,11 @@ class Law:
     def volume_ratio(self, elastic: Any, state: Any) -> Any:
         """Current volume over rest volume, including plastic change, from det F and the state's arrays in order."""
         return elastic
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values given for parameters, and those that follow from what is given: choices that would make it idle."""
+        return dict(values)
 
     @classmethod
     def idle(cls, values: Any) -> frozenset[str]:

@@ -11,6 +11,7 @@ that ratio from both sides while water deforms: otherwise errors in J add up and
 the form of cohesion are this project's own.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -172,6 +173,10 @@ class Water(FluidLaw):
         minimum=0.0,
         help="Tension that the fluid withstands before it breaks apart; a little of it makes streams taper (spray 0, water 30)",
     )
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        return {**({"stiffness": GIVEN} if "bulk_modulus" in values else {}), **values}
 
     @classmethod
     def idle(cls, values: Any) -> frozenset[str]:

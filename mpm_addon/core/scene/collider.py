@@ -53,6 +53,12 @@ class Collider:
     motion: Motion | None = None
     animation: Animation | None = None
 
+    @property
+    def is_ever_enabled(self) -> bool:
+        """Whether it is enabled at any time."""
+        given = {} if self.animation is None else self.animation.values
+        return bool(given["enabled"].any()) if "enabled" in given else self.enabled
+
     def __post_init__(self) -> None:
         subject = f'Collider "{self.name}"'
         validate(self, subject)
