@@ -271,7 +271,8 @@ COLLISIONS: dict[str, dict[str, float]] = {
 def afloat() -> Iterator[Row]:
     crates, what = at_offsets(floating.floating), "Rigid crate of half the density of water, 3 s"
     yield Row(f"{what}: draft over its height", "Archimedes", "0.5", "0.05", tuple(crate.draft for crate in crates), "{:.2f}")
-    yield Row(f"{what}: water deeper than half a cell in it, over its volume", "none", "0", "1%", tuple(crate.inside for crate in crates), "{:.1%}")
+    label = f"{what}: water deeper than half a cell in it, over its volume"
+    yield Row(label, "none", "0", "1%", tuple(crate.inside for crate in crates), "{:.1%}")
     for dimension in (3, 2):
         shares = at_offsets(floating.buoyancy, dimension=dimension)
         yield Row(f"Submerged crate that is held, {dimension}D: buoyancy", "ρ g V", "1", "5%", shares, "{:.2f}")
