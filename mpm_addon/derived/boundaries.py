@@ -33,6 +33,7 @@ class Boundary:
 
     Attributes:
         is_enabled: whether it is enabled at the frame.
+        is_passable: whether a straight path can lead through it and out again. False if it moves: what lies next to it moves with it.
     """
 
     def __init__(self, collider: Collider, scene: Scene) -> None:
@@ -41,6 +42,7 @@ class Boundary:
         self._matrix = np.eye(4)
         self._linear = self._angular = np.zeros(3)
         self._is_rough = isinstance(collider.shape, Mesh)
+        self.is_passable = collider.motion is None and not collider.dynamic and not isinstance(collider.shape, Plane)
         self._mesh: DeformingMesh | None = None
         if collider.motion is not None and collider.motion.vertices is not None:
             poses, triangles = np.asarray(collider.motion.vertices, np.float64), np.asarray(collider.shape.triangles)  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ from ..core.foam.fluid import Fluid
 from ..core.foam.motion import FOAM, Step, classify, move
 from ..storage.foam_file import rounded
 from .boundaries import Boundary, Poses
+from .foam_paths import lead_past_walls
 from .foam_walls import kept_outside, room_around
 
 Floats = NDArray[np.float64]
@@ -99,6 +100,7 @@ def advanced(swarm: Swarm, before: Liquid, after: Liquid, step: Step, cell: floa
     """The particles one frame later, without new ones; those that end up inside colliders are gone."""
     position, velocity = swarm.position.astype(np.float64), swarm.velocity.astype(np.float64)
     move(position, velocity, swarm.kind, before.fluid, after.fluid, step)
+    lead_past_walls(swarm.position, position, velocity, after.boundaries, cell)
     inside = kept_outside(position, velocity, after.boundaries, cell)
     return _settled(Swarm(swarm.id, position, velocity, swarm.kind).chosen(~inside), after, cell)[0]
 
@@ -113,6 +115,7 @@ def born(after: Liquid, limits: Limits, seconds: float, cell: float) -> Swarm:
         raise MpmError(f"frame {after.number} would make {starts[-1]:.2g} new particles", "use a smaller amount", subject="Foam")
     position, velocity = made = np.zeros((2, starts[-1], 3))
     place_births(after.position, after.velocity, after.id, starts, after.number, cell, seconds, made)
+    lead_past_walls(np.repeat(after.position, counts, axis=0), position, velocity, after.boundaries, cell)
     inside = kept_outside(position, velocity, after.boundaries, cell)
     ids = (((after.number % CYCLE) << _PLACE_BITS) + np.arange(len(position))).astype(np.int32)
     found, fullness = _settled(Swarm(ids, position, velocity, ids).chosen(~inside), after, cell)

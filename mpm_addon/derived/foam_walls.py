@@ -10,11 +10,11 @@ from .boundaries import Boundary
 Floats = NDArray[np.float64]
 
 # Particles stay this far from colliders [cells], more than positions are rounded by.
-_GAP = 0.01
+GAP = 0.01
 # As many surfaces form a corner.
 _CORNER = 3
 # The part of a speed toward a collider that is reflected; drops mostly stick and run down.
-_BOUNCE = 0.1
+BOUNCE = 0.1
 # A particle farther than this from a plane has all room around it [cells].
 _REACH = 1.0
 
@@ -47,13 +47,13 @@ def kept_outside(points: Floats, velocity: Floats, boundaries: Sequence[Boundary
     for _surface in range(_CORNER):
         touched = np.zeros(len(points), np.bool_)
         for boundary in boundaries:
-            near, distance, normal = boundary.near(points[waiting], _GAP * cell)
+            near, distance, normal = boundary.near(points[waiting], GAP * cell)
             numbers = waiting[near]
             # a little farther, so that the same surface is not met again
-            points[numbers] += (1.01 * _GAP * cell - distance)[:, None] * normal
+            points[numbers] += (1.01 * GAP * cell - distance)[:, None] * normal
             relative = velocity[numbers] - boundary.velocity(points[numbers])
             toward = np.minimum(np.einsum("nd,nd->n", relative, normal), 0.0)
-            velocity[numbers] -= (1.0 + _BOUNCE) * toward[:, None] * normal
+            velocity[numbers] -= (1.0 + BOUNCE) * toward[:, None] * normal
             touched[numbers] = True
         waiting = np.flatnonzero(touched)
     inside = np.zeros(len(points), np.bool_)

@@ -1,0 +1,119 @@
+"""The paths of foam's particles through thin colliders: they slide along what they meet, and stay on the side from which they came."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .boundaries import Boundary
+from .foam_walls import BOUNCE, GAP
+
+Floats = NDArray[np.float64]
+
+# Steps along a path where colliders are near [cells].
+_STEP = 0.5
+# In so many steps the longest paths end, those of 100 cells in a slit of a tenth of a cell; if not, particles wait where they are.
+_MOST_STEPS = 1000
+
+
+class _Walk(NamedTuple):
+    """Particles on their way.
+
+    Attributes:
+        number: of each particle, (n,).
+        place: [m], (n, 3).
+        left: of the way [m], (n, 3).
+        speed: velocities [m/s], (n, 3).
+        distance: to the nearest collider, or a cell if none is nearer [m], (n,).
+        normal: of that collider there, (n, 3); 0 if none is near.
+        stride: the longest next step [m], (n,).
+    """
+
+    number: NDArray[Any]
+    place: NDArray[Any]
+    left: NDArray[Any]
+    speed: NDArray[Any]
+    distance: NDArray[Any]
+    normal: NDArray[Any]
+    stride: NDArray[Any]
+
+
+def lead_past_walls(start: NDArray[np.float32], points: Floats, velocity: Floats, boundaries: Sequence[Boundary], cell: float) -> None:
+    """Stop particles on the near side of colliders that do not move, in place, however thin these are.
+
+    Args:
+        start: where particles come from [m], (n, 3).
+        points: where they would get on straight paths [m], (n, 3).
+        velocity: theirs [m/s], (n, 3); loses what leads into a collider.
+        boundaries: colliders and walls.
+        cell: the grid spacing [m].
+    """
+    passable = [boundary for boundary in boundaries if boundary.is_passable]
+    if not passable or not len(points):
+        return
+    place = start.astype(np.float64)
+    walk = _Walk(
+        np.arange(len(points)), place, points - place, velocity.copy(), *_nearest(place, passable, cell), np.full(len(points), cell)
+    )
+    for _step in range(_MOST_STEPS):
+        _slide(walk, cell)
+        length = np.sqrt(_dot(walk.left, walk.left))
+        # what has arrived, or cannot meet anything
+        is_done = (length <= np.maximum(walk.distance - GAP * cell, 0.0)) | (length == 0.0)
+        _write(walk, is_done, points, velocity)
+        walk, length = _Walk(*(array[~is_done] for array in walk)), length[~is_done]
+        if not len(length):
+            return
+        walk = _stepped(walk, length, passable, cell)
+    _write(walk._replace(left=np.zeros_like(walk.left)), np.ones(len(walk.number), np.bool_), points, velocity)
+
+
+def _write(walk: _Walk, which: NDArray[np.bool_], points: Floats, velocity: Floats) -> None:
+    points[walk.number[which]] = walk.place[which] + walk.left[which]
+    velocity[walk.number[which]] = walk.speed[which]
+
+
+def _slide(walk: _Walk, cell: float) -> None:
+    """Move particles that touch a collider out of it; their ways and velocities no longer lead into it."""
+    touching = np.flatnonzero(walk.distance < 1.02 * GAP * cell)
+    normal = walk.normal[touching]
+    walk.place[touching] += (1.01 * GAP * cell - walk.distance[touching])[:, None] * normal
+    walk.distance[touching] = 1.01 * GAP * cell
+    walk.left[touching] -= np.minimum(_dot(walk.left[touching], normal), 0.0)[:, None] * normal
+    walk.speed[touching] -= (1.0 + BOUNCE) * np.minimum(_dot(walk.speed[touching], normal), 0.0)[:, None] * normal
+
+
+def _stepped(walk: _Walk, length: Floats, passable: Sequence[Boundary], cell: float) -> _Walk:
+    """One step, which is not taken, but halved, if it may lead through a collider: to where the surface faces the other way.
+
+    No collider is nearer than the distance, so steps that do not exceed the distances at both ends meet none.
+    """
+    step = np.minimum(length, np.minimum(walk.stride, np.maximum(walk.distance - GAP * cell, _STEP * cell)))
+    way = walk.left * (step / length)[:, None]
+    distance, normal = _nearest(walk.place + way, passable, cell)
+    is_through = (step > walk.distance + np.maximum(distance, 0.0)) & (_dot(normal, walk.normal) < 0.0)
+    taken = ~is_through[:, None]
+    return _Walk(
+        walk.number,
+        np.where(taken, walk.place + way, walk.place),
+        np.where(taken, walk.left - way, walk.left),
+        walk.speed,
+        np.where(is_through, walk.distance, distance),
+        np.where(taken, normal, walk.normal),
+        np.where(is_through, 0.5 * step, cell),
+    )
+
+
+def _nearest(points: Floats, boundaries: Sequence[Boundary], cell: float) -> tuple[Floats, Floats]:
+    """The distance and normal of the nearest collider, as in `_Walk`."""
+    distance, normal = np.full(len(points), cell), np.zeros((len(points), 3))
+    for boundary in boundaries:
+        near, found, directions = boundary.near(points, cell)
+        closer = found < distance[near]
+        distance[near[closer]], normal[near[closer]] = found[closer], directions[closer]
+    return distance, normal
+
+
+def _dot(first: Floats, second: Floats) -> Floats:
+    return first[:, 0] * second[:, 0] + first[:, 1] * second[:, 1] + first[:, 2] * second[:, 2]
