@@ -41,7 +41,7 @@ _USUAL_SIZE = 0.125
 # Water begins to foam at this share of its highest mean speed, but not below what entrains air at all [m/s] (Kiger and Duncan 2012).
 _SHARE_OF_MEAN, _LEAST_SPEED = 0.5, 0.5
 # The limits of the potentials, as multiples of the speed at which water begins to foam.
-_FAST, _CALM, _ROUGH = 3.0, 0.08, 0.4
+_FAST, CALM, _ROUGH = 3.0, 0.08, 0.4
 # Frames that are examined to estimate the size of all, and bytes of a particle in a file.
 _SAMPLES, _BYTES = 5, 19.0
 
@@ -141,7 +141,7 @@ class FoamProduct:
 
     def _born(self, after: Liquid, seconds: float, speeds: Mapping[int, float]) -> Swarm:
         slow = speeds[after.number] if self._settings.speed is None else self._settings.speed
-        limits = Limits(self._settings.amount * seconds, slow, _FAST * slow, _CALM * slow, _ROUGH * slow)
+        limits = Limits(self._settings.amount * seconds, slow, _FAST * slow, CALM * slow, _ROUGH * slow)
         return born(after, limits, seconds, self._cell)
 
     def _liquid(self, moment: Moment, earlier: Earlier | None = None) -> Liquid:

@@ -102,7 +102,7 @@ def advanced(swarm: Swarm, before: Liquid, after: Liquid, step: Step, cell: floa
     move(position, velocity, swarm.kind, before.fluid, after.fluid, step)
     lead_past_walls(swarm.position, position, velocity, after.boundaries, cell)
     inside = kept_outside(position, velocity, after.boundaries, cell)
-    return _settled(Swarm(swarm.id, position, velocity, swarm.kind).chosen(~inside), after, cell)[0]
+    return _settled(Swarm(swarm.id, position, velocity, swarm.kind).chosen(~inside), after, step.seconds, cell)[0]
 
 
 def born(after: Liquid, limits: Limits, seconds: float, cell: float) -> Swarm:
@@ -118,16 +118,16 @@ def born(after: Liquid, limits: Limits, seconds: float, cell: float) -> Swarm:
     lead_past_walls(np.repeat(after.position, counts, axis=0), position, velocity, after.boundaries, cell)
     inside = kept_outside(position, velocity, after.boundaries, cell)
     ids = (((after.number % CYCLE) << _PLACE_BITS) + np.arange(len(position))).astype(np.int32)
-    found, fullness = _settled(Swarm(ids, position, velocity, ids).chosen(~inside), after, cell)
+    found, fullness = _settled(Swarm(ids, position, velocity, ids).chosen(~inside), after, seconds, cell)
     # next to a wall, what is deep inside looks as if it were at the surface
     return found.chosen(fullness <= DEEP)
 
 
-def _settled(swarm: Swarm, after: Liquid, cell: float) -> tuple[Swarm, Floats]:
+def _settled(swarm: Swarm, after: Liquid, seconds: float, cell: float) -> tuple[Swarm, Floats]:
     """The particles with their kinds, and how full the room around each is."""
     position, velocity = swarm.position, swarm.velocity
     kind, fullness = np.full(len(position), FOAM, np.int32), np.zeros(len(position))
-    classify(position, kind, room_around(position, after.boundaries, cell), after.fluid, fullness)
+    classify(position, kind, room_around(position, after.boundaries, cell), after.fluid, seconds, fullness)
     return Swarm(swarm.id, *rounded(position, velocity, cell), kind), fullness
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.core.foam.births import trapped_air
+from mpm_addon.core.foam.births import Limits, trapped_air
 from mpm_addon.core.foam.fluid import Fluid, fluid_of, sample
 from mpm_addon.core.foam.motion import BUBBLE, FOAM, RISE, SPRAY, Step
 from mpm_addon.core.geometry.rotation import rotation_matrix
@@ -17,10 +17,13 @@ from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.derived.boundaries import Boundaries, Boundary, Earlier
-from mpm_addon.derived.foam_swarm import Liquid, Swarm, advanced, ages, lives
+from mpm_addon.derived.foam import CALM, foaming_speeds
+from mpm_addon.derived.foam_swarm import Liquid, Swarm, advanced, ages, born, lives
 from tests.derived.caches import SPACING, block, description
 
 CELL = 2 * SPACING
+# All that moves at all makes foam, wherever it can.
+LIMITS = Limits(5.0, 0.1, 0.3, 0.01, 0.02)
 GRAVITY = (0.0, 0.0, -9.81)
 FRAME = 1.0 / 24.0
 
@@ -72,6 +75,34 @@ def test_air_is_trapped_where_water_meets_and_not_where_it_parts() -> None:
     assert trapped(-toward) < 0.5 * trapped(toward)
 
 
+def test_water_that_turns_as_a_whole_traps_no_air() -> None:
+    """At rim speeds far above those at which water foams."""
+    position = block(24)
+    for axis in (np.array([0.0, 0.0, 1.0]), np.array([0.6, -0.8, 0.0])):
+        velocity = np.cross(10.0 * axis, position).astype(np.float32)
+        fluid = fluid_of(position, velocity, np.full(len(position), SPACING**3), CELL)
+        trapped = [trapped_air(fluid, *map(float, place), *map(float, speed)) for place, speed in zip(position, velocity, strict=True)]
+        mean = float(np.sqrt((velocity.astype(np.float64) ** 2).sum(axis=1).mean()))
+        assert max(trapped) < CALM * foaming_speeds([(0.5 * mean**2, 1.0)])[0]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_falling_drops_make_no_foam_by_themselves(size: int) -> None:
+    for direction in np.random.default_rng(3).normal(size=(20, 3)):
+        position = block(size, tuple(direction))
+        velocity = np.tile(15.0 * direction / np.linalg.norm(direction), (len(position), 1)).astype(np.float32)
+        assert len(born(liquid(position, velocity), LIMITS, FRAME, CELL).id) == 0
+
+
+def test_the_front_of_water_makes_foam_where_it_is_an_edge_and_not_where_it_is_flat() -> None:
+    position = block(24)
+    found = born(liquid(position, np.tile(np.array([[12.0, 0.0, 0.0]], np.float32), (len(position), 1))), LIMITS, FRAME / 100.0, CELL)
+    assert len(found.id) > 100
+    edge = 12.0 * SPACING
+    assert (found.position[:, 0] > edge - CELL).all()
+    assert (np.abs(found.position[:, 1:]).max(axis=1) > edge - CELL).all()
+
+
 def test_the_grid_tells_how_full_the_space_is_and_how_it_moves() -> None:
     fluid = pool(velocity=(1.0, -2.0, 0.5)).fluid
     for height, expected in ((-0.4, 1.0), (0.0, 0.5), (0.25, 0.0)):
@@ -117,6 +148,17 @@ def test_bubbles_rise_and_become_foam_that_stays_at_the_surface() -> None:
     assert found.kind.tolist() == [FOAM] * 3
     assert np.abs(found.position[:, 2]).max() < 0.2 * SPACING
     np.testing.assert_allclose(found.position[:, :2], places[:, :2], atol=0.01)
+
+
+def test_foam_returns_to_the_surface_as_fast_at_any_frame_rate() -> None:
+    around, start = pool(24), swarm([0.0, 0.0, 0.45 * CELL], 0.0, FOAM)
+    found = [start, start]
+    for place, parts in enumerate((1, 4)):
+        for _part in range(parts):
+            found[place] = advanced(found[place], around, around, Step(FRAME / parts, 0.0, *GRAVITY), CELL)
+    assert [each.kind.tolist() for each in found] == [[FOAM], [FOAM]]
+    assert start.position[0, 2] - found[0].position[0, 2] > 0.1 * CELL
+    assert found[1].position[0, 2] == pytest.approx(found[0].position[0, 2], abs=0.02 * CELL)
 
 
 def test_foam_is_carried_by_the_water_and_falls_off_its_edge() -> None:

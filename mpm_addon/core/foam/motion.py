@@ -18,8 +18,8 @@ AIRY, WET = 0.2, 0.65
 _SURFACE = 0.5
 # How fast bubbles take on the velocity of the liquid [1/s], and how fast millimeters of air rise in it [m/s] (Clift and others 1978).
 _GRIP, RISE = 12.0, 0.25
-# Foam returns to the surface by at most this in a frame [spacings].
-_RETURN = 0.25
+# How fast foam returns to the surface [spacings/s].
+_RETURN = 6.0
 # Where a path enters the liquid is searched in so many parts, then by halves.
 _PARTS, _HALVES = 8, 5
 _GRAIN = 1024
@@ -135,7 +135,7 @@ def move(tickets, position, velocity, kinds, before, after, step):
 
 
 @parallel_kernel
-def classify(tickets, position, kinds, room, fluid, fullness):
+def classify(tickets, position, kinds, room, fluid, seconds, fullness):
     """Tell spray, foam and bubbles apart, and keep foam at the surface.
 
     Args:
@@ -143,6 +143,7 @@ def classify(tickets, position, kinds, room, fluid, fullness):
         kinds: (n,) result.
         room: (n,) the part of the space around each particle that is not taken by colliders.
         fluid: see `Fluid`.
+        seconds: the time since the frame before [s].
         fullness: (n,) result: how full the room around each particle is.
     """
     count = kinds.size
@@ -159,7 +160,7 @@ def classify(tickets, position, kinds, room, fluid, fullness):
                 kinds[number] = FOAM
                 steep = math.sqrt(gx * gx + gy * gy + gz * gz)
                 if room[number] == 1.0 and steep > 0.0:
-                    longest = _RETURN * fluid.spacing
+                    longest = _RETURN * seconds * fluid.spacing
                     back = min(max((_SURFACE - full) / steep, -longest), longest) / steep
                     position[number, 0] += back * gx
                     position[number, 1] += back * gy

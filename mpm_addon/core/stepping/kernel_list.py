@@ -158,7 +158,7 @@ KERNELS = {
         "foam.births.count_births": "single2 single2 short1 fluid foam_limits int short1",
         "foam.births.place_births": "single2 single2 short1 int1 int float float float3",
         "foam.motion.move": "float2 float2 short1 fluid fluid foam_step",
-        "foam.motion.classify": "float2 short1 float1 fluid float1",
+        "foam.motion.classify": "float2 short1 float1 fluid float float1",
     },
     "inflow": {
         "geometry.nearness._take": "float2 int float int bool short1 short1 bool1",
