@@ -39,7 +39,7 @@ class _Walk(NamedTuple):
     stride: NDArray[Any]
 
 
-def lead_past_walls(start: NDArray[np.float32], points: Floats, velocity: Floats, boundaries: Sequence[Boundary], cell: float) -> None:
+def lead_past_walls(start: Floats, points: Floats, velocity: Floats, boundaries: Sequence[Boundary], cell: float) -> None:
     """Stop particles on the near side of colliders that do not move, in place, however thin these are.
 
     Args:
@@ -52,7 +52,7 @@ def lead_past_walls(start: NDArray[np.float32], points: Floats, velocity: Floats
     passable = [boundary for boundary in boundaries if boundary.is_passable]
     if not passable or not len(points):
         return
-    place = start.astype(np.float64)
+    place = start.copy()
     walk = _Walk(
         np.arange(len(points)), place, points - place, velocity.copy(), *_nearest(place, passable, cell), np.full(len(points), cell)
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core.errors import MpmError
 from ..core.foam.births import DEEP, Limits, count_births, place_births
 from ..core.foam.fluid import Fluid
-from ..core.foam.motion import FOAM, Step, classify, move
+from ..core.foam.motion import FOAM, Step, classify, enter, move
 from ..storage.foam_file import rounded
 from .boundaries import Boundary, Poses
 from .foam_paths import lead_past_walls
@@ -99,9 +99,14 @@ def sizes(ids: Ids, size: float) -> Floats:
 def advanced(swarm: Swarm, before: Liquid, after: Liquid, step: Step, cell: float) -> Swarm:
     """The particles one frame later, without new ones; those that end up inside colliders are gone."""
     position, velocity = swarm.position.astype(np.float64), swarm.velocity.astype(np.float64)
-    move(position, velocity, swarm.kind, before.fluid, after.fluid, step)
-    lead_past_walls(swarm.position, position, velocity, after.boundaries, cell)
-    inside = kept_outside(position, velocity, after.boundaries, cell)
+    start, walls, flying = position.copy(), after.boundaries, np.zeros(len(position), np.int32)
+    room = room_around(start, walls, cell)
+    move(position, velocity, swarm.kind, room, before.fluid, after.fluid, step, flying)
+    # what would get through a shallow pool and its floor comes into the pool
+    lead_past_walls(start, position, velocity, walls, cell)
+    kept_outside(position, velocity, walls, cell)
+    enter(start, position, velocity, flying, np.stack([room, room_around(position, walls, cell)]), after.fluid)
+    inside = kept_outside(position, velocity, walls, cell)
     return _settled(Swarm(swarm.id, position, velocity, swarm.kind).chosen(~inside), after, step.seconds, cell)[0]
 
 
@@ -115,7 +120,7 @@ def born(after: Liquid, limits: Limits, seconds: float, cell: float) -> Swarm:
         raise MpmError(f"frame {after.number} would make {starts[-1]:.2g} new particles", "use a smaller amount", subject="Foam")
     position, velocity = made = np.zeros((2, starts[-1], 3))
     place_births(after.position, after.velocity, after.id, starts, after.number, cell, seconds, made)
-    lead_past_walls(np.repeat(after.position, counts, axis=0), position, velocity, after.boundaries, cell)
+    lead_past_walls(np.repeat(after.position, counts, axis=0).astype(np.float64), position, velocity, after.boundaries, cell)
     inside = kept_outside(position, velocity, after.boundaries, cell)
     ids = (((after.number % CYCLE) << _PLACE_BITS) + np.arange(len(position))).astype(np.int32)
     found, fullness = _settled(Swarm(ids, position, velocity, ids).chosen(~inside), after, seconds, cell)

@@ -178,6 +178,19 @@ def test_spray_that_hits_the_water_stays_there() -> None:
     assert -2.0 * CELL < found.position[0, 2] < CELL
 
 
+@pytest.mark.parametrize("speed", [2.0, 8.0, 20.0])
+def test_spray_that_hits_a_puddle_stays_on_it_and_does_not_get_to_its_floor(speed: float) -> None:
+    """A puddle of two cells; fast spray would get through it and its floor in one frame."""
+    scene = dataclasses.replace(description(), domain=Domain(kind="box", min=(-0.8, -0.8, 0.0), max=(0.8, 0.8, 3.0)))
+    position = block(32, (0.0, 0.0, 16 * SPACING))
+    position = position[position[:, 2] < 2.0 * CELL]
+    around = liquid(position, np.zeros_like(position), scene)
+    found = moved(swarm([[x, 0.3, 2.0 * CELL + 0.03] for x in (-0.5, 0.0, 0.79)], (0.0, 0.0, -speed), SPRAY), around, 1)
+    assert found.kind.tolist() == [FOAM] * 3
+    np.testing.assert_allclose(found.position[:, 2], 2.0 * CELL, atol=0.3 * CELL)
+    assert np.abs(found.velocity).max() < 0.01
+
+
 def test_nothing_ends_up_inside_a_collider_or_a_wall() -> None:
     scene = with_post()
     random = np.random.default_rng(5)

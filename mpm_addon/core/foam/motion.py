@@ -52,49 +52,47 @@ def flown(place, speed, pull, seconds, drag):
 
 
 @kernel
-def entered(start, end, fluid):
+def is_wet(start, end, share, rooms, fluid):
+    """Whether the liquid fills half of the room at a share of the path between two points, with the room around each."""
+    kept = 1.0 - share
+    x, y, z = kept * start[0] + share * end[0], kept * start[1] + share * end[1], kept * start[2] + share * end[2]
+    # a cell before the end, what takes room there is out of reach
+    away = kept * math.sqrt((end[0] - start[0]) ** 2 + (end[1] - start[1]) ** 2 + (end[2] - start[2]) ** 2) / fluid.spacing
+    room = rooms[1] + min(away, 1.0) * (rooms[0] - rooms[1])
+    return sample(fluid, x, y, z)[0] >= _SURFACE * room
+
+
+@kernel
+def entered(start, end, rooms, fluid):
     """The share of a straight path, whose end is inside the liquid, where it enters it for the last time; 1 if it was always inside."""
     inside = 1.0
     for part in range(1, _PARTS + 1):
         outside = 1.0 - part / _PARTS
-        if fullness_at(start, end, outside, fluid) < _SURFACE:
+        if not is_wet(start, end, outside, rooms, fluid):
             for _half in range(_HALVES):
                 middle = 0.5 * (inside + outside)
-                if fullness_at(start, end, middle, fluid) < _SURFACE:
-                    outside = middle
-                else:
+                if is_wet(start, end, middle, rooms, fluid):
                     inside = middle
+                else:
+                    outside = middle
             return inside
         inside = outside
     return 1.0
 
 
 @kernel
-def fullness_at(start, end, share, fluid):
-    """The fullness at a share of the path between two points."""
-    kept = 1.0 - share
-    return sample(fluid, kept * start[0] + share * end[0], kept * start[1] + share * end[1], kept * start[2] + share * end[2])[0]
-
-
-@kernel
-def fly(position, velocity, number, fluid, step):
-    """Move a particle through the air; one that ends inside the liquid stops where it comes in."""
-    start = position[number, 0], position[number, 1], position[number, 2]
-    x, u = flown(start[0], velocity[number, 0], step.x, step.seconds, step.drag)
-    y, v = flown(start[1], velocity[number, 1], step.y, step.seconds, step.drag)
-    z, w = flown(start[2], velocity[number, 2], step.z, step.seconds, step.drag)
-    full, _, flow = sample(fluid, x, y, z)
-    if full >= AIRY:
-        u, v, w = flow
-        share = entered(start, (x, y, z), fluid)
-        x, y, z = start[0] + share * (x - start[0]), start[1] + share * (y - start[1]), start[2] + share * (z - start[2])
+def fly(position, velocity, number, step):
+    """Move a particle through the air."""
+    x, u = flown(position[number, 0], velocity[number, 0], step.x, step.seconds, step.drag)
+    y, v = flown(position[number, 1], velocity[number, 1], step.y, step.seconds, step.drag)
+    z, w = flown(position[number, 2], velocity[number, 2], step.z, step.seconds, step.drag)
     position[number, 0], position[number, 1], position[number, 2] = x, y, z
     velocity[number, 0], velocity[number, 1], velocity[number, 2] = u, v, w
 
 
 @kernel
-def drift(position, velocity, number, kind, before, after, step):
-    """Move a particle with the liquid. One that would leave the liquid flies instead."""
+def drift(position, velocity, number, kind, room, before, after, step):
+    """Move a particle with the liquid. One that would leave the liquid flies instead; returns whether it does."""
     x, y, z = position[number, 0], position[number, 1], position[number, 2]
     u, v, w = velocity[number, 0], velocity[number, 1], velocity[number, 2]
     if kind == FOAM:
@@ -102,9 +100,9 @@ def drift(position, velocity, number, kind, before, after, step):
         if full > 0.0:
             u, v, w = flow
     full, _, (fu, fv, fw) = sample(after, x + step.seconds * u, y + step.seconds * v, z + step.seconds * w)
-    if full < AIRY:
-        fly(position, velocity, number, after, step)
-        return
+    if full < AIRY * room:
+        fly(position, velocity, number, step)
+        return True
     if kind == BUBBLE:
         kept = math.exp(-_GRIP * step.seconds)
         rise = RISE / max(math.sqrt(step.x**2 + step.y**2 + step.z**2), 1e-30)
@@ -113,25 +111,55 @@ def drift(position, velocity, number, kind, before, after, step):
     half = 0.5 * step.seconds
     position[number, 0], position[number, 1], position[number, 2] = x + half * (u + fu), y + half * (v + fv), z + half * (w + fw)
     velocity[number, 0], velocity[number, 1], velocity[number, 2] = fu, fv, fw
+    return False
 
 
 @parallel_kernel
-def move(tickets, position, velocity, kinds, before, after, step):
-    """Move particles from one frame to the next, in place.
+def move(tickets, position, velocity, kinds, room, before, after, step, flying):
+    """Move particles from one frame to the next, in place. Those that fly do not meet anything yet, see `enter`.
 
     Args:
         position, velocity: (n, 3) [m], [m/s].
         kinds: (n,) SPRAY, FOAM or BUBBLE.
+        room: (n,) the part of the space around each particle that is not taken by colliders.
         before, after: the liquid at both frames, see `Fluid`.
         step: see `Step`.
+        flying: (n,) result: 1 for those that fly, else 0.
     """
     count = kinds.size
     for piece in shared(tickets[0], (count + _GRAIN - 1) // _GRAIN, 1):
         for number in range(piece * _GRAIN, min((piece + 1) * _GRAIN, count)):
+            flying[number] = 1
             if kinds[number] == SPRAY:
-                fly(position, velocity, number, after, step)
-            else:
-                drift(position, velocity, number, kinds[number], before, after, step)
+                fly(position, velocity, number, step)
+            elif not drift(position, velocity, number, kinds[number], room[number], before, after, step):
+                flying[number] = 0
+
+
+@parallel_kernel
+def enter(tickets, start, position, velocity, flying, rooms, fluid):
+    """Stop particles that fly and end inside the liquid where they come in, in place.
+
+    Args:
+        start, position: (n, 3) where they come from and where they get [m].
+        velocity: (n, 3) [m/s].
+        flying: (n,) 1 for those that fly, else 0.
+        rooms: (2, n) the part of the space around each that is not taken by colliders, at the start and at the end.
+        fluid: see `Fluid`.
+    """
+    count = flying.size
+    for piece in shared(tickets[0], (count + _GRAIN - 1) // _GRAIN, 1):
+        for number in range(piece * _GRAIN, min((piece + 1) * _GRAIN, count)):
+            if flying[number] == 0:
+                continue
+            first = start[number, 0], start[number, 1], start[number, 2]
+            last = position[number, 0], position[number, 1], position[number, 2]
+            full, _, (u, v, w) = sample(fluid, last[0], last[1], last[2])
+            if full >= AIRY * rooms[1, number]:
+                share = entered(first, last, (rooms[0, number], rooms[1, number]), fluid)
+                for axis in range(3):
+                    position[number, axis] = first[axis] + share * (last[axis] - first[axis])
+                velocity[number, 0], velocity[number, 1], velocity[number, 2] = u, v, w
 
 
 @parallel_kernel

@@ -157,7 +157,8 @@ KERNELS = {
         "foam.fluid.spread": "single2 single2 float1 fluid",
         "foam.births.count_births": "single2 single2 short1 fluid foam_limits int short1",
         "foam.births.place_births": "single2 single2 short1 int1 int float float float3",
-        "foam.motion.move": "float2 float2 short1 fluid fluid foam_step",
+        "foam.motion.move": "float2 float2 short1 float1 fluid fluid foam_step short1",
+        "foam.motion.enter": "float2 float2 float2 short1 float2 fluid",
         "foam.motion.classify": "float2 short1 float1 fluid float float1",
     },
     "inflow": {
