@@ -161,6 +161,7 @@ def takes_and_running(folder: Path) -> None:
     make_surfaces(scene)
     make_skins()
     make_volumes(scene)
+    make_foam(scene, next(each.name for each in scene.objects if each.mpm.type == "emitter"))
     hand_on(folder, scene, cache)
     press("bake_free")
     left = (state(), list(cache.rglob("*")))
@@ -232,6 +233,18 @@ def make_volumes(scene: Any) -> None:
     inside.draw_all()
     press("volume_delete")
     assert item.mpm.volume.object is None
+
+
+def make_foam(scene: Any, emitter: str) -> None:
+    (item,) = shown()
+    # jelly foams only where it is asked to
+    scene.mpm.foam.emitters = emitter
+    press("foam_make")
+    assert item.mpm.foam.object is not None and len(item.data.vertices) > 0
+    assert "No foam is being made" in refusal("foam_stop")
+    inside.draw_all()
+    press("foam_delete")
+    assert item.mpm.foam.object is None
 
 
 def hand_on(folder: Path, scene: Any, cache: Path) -> None:

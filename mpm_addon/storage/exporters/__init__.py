@@ -36,7 +36,7 @@ def export_frames(
     output: Path,
     *,
     split: str | None = None,
-    read: Callable[[Cache, int], Frame] = Cache.frame,
+    read: Callable[[Cache, int], Frame] | None = None,
 ) -> Iterator[Path]:
     """Export frames, yielding each file once it is written. With vtu and a folder, the last file lists the others with their times.
 
@@ -61,7 +61,7 @@ def export_frames(
         raise CacheError(f"one file cannot hold a frame that is split by {split}", "use a folder", subject=str(output))
     series = []
     for number in numbers:
-        frame = read(cache, number)
+        frame = cache.frame(number) if read is None else read(cache, number)
         for index, (name, part) in enumerate(_parts(cache, frame, split).items()):
             path = output if is_file else output / f"frame_{number:06d}{'_' if name else ''}{name}{suffix}"
             write_export(path, lambda file, part=part: EXPORTERS[format_name](part, file))
