@@ -33,7 +33,8 @@ class Boundary:
 
     Attributes:
         is_enabled: whether it is enabled at the frame.
-        is_passable: whether a straight path can lead through it and out again. False if it moves: what lies next to it moves with it.
+        is_passable: whether a straight path can lead through it and out again, unlike a plane; always False if it deforms.
+        has_moved: whether it has moved since the earlier frame of `move_to`; always False if it deforms.
     """
 
     def __init__(self, collider: Collider, scene: Scene) -> None:
@@ -42,14 +43,15 @@ class Boundary:
         self._matrix = np.eye(4)
         self._linear = self._angular = np.zeros(3)
         self._is_rough = isinstance(collider.shape, Mesh)
-        self.is_passable = collider.motion is None and not collider.dynamic and not isinstance(collider.shape, Plane)
         self._mesh: DeformingMesh | None = None
         if collider.motion is not None and collider.motion.vertices is not None:
             poses, triangles = np.asarray(collider.motion.vertices, np.float64), np.asarray(collider.shape.triangles)  # type: ignore[attr-defined]
             self._mesh = DeformingMesh(poses, triangles, self._spacing)
         else:
             self._exact = exact_query(collider.shape, self._spacing)
-        self.is_enabled = True
+        self.is_passable = self._mesh is None and not isinstance(collider.shape, Plane)
+        self.is_enabled, self.has_moved = True, False
+        self._since = np.eye(4)
 
     def move_to(self, frame: float, poses: Poses, earlier: Earlier | None = None) -> None:
         """Take the pose at a (fractional) frame.
@@ -76,6 +78,8 @@ class Boundary:
             self._matrix = pose_at(motion, frame)
             start = None if earlier is None else pose_at(motion, earlier.frame)
         self._linear = self._angular = np.zeros(3)
+        self.has_moved = start is not None and not np.array_equal(start, self._matrix)
+        self._since = self._matrix @ np.linalg.inv(self._matrix if start is None else start)
         if earlier is not None and start is not None:
             between = Motion(np.array([0.0, 1.0]), np.array([start, self._matrix]))
             _pose, self._linear, self._angular = velocity_at(between, 0.0, 1.0 / earlier.seconds)
@@ -85,6 +89,10 @@ class Boundary:
         if self._mesh is not None:
             return self._mesh(points).velocity
         return self._linear + np.cross(self._angular, points - self._matrix[:3, 3])
+
+    def carried(self, points: Floats) -> Floats:
+        """Where points (n, 3) that moved with it since the earlier frame of `move_to` are now [m], (n, 3)."""
+        return _turned(points, self._since[:3, :3]) + self._since[:3, 3]
 
     def near(self, points: Floats, reach: float) -> tuple[NDArray[np.intp], Floats, Floats]:
         """The points (n, 3) nearer to the surface, or deeper inside, than `reach` [m], which is at most a cell.

@@ -39,8 +39,22 @@ class _Walk(NamedTuple):
     stride: NDArray[Any]
 
 
+def lead_past_moving(start: Floats, points: Floats, velocity: Floats, boundaries: Sequence[Boundary], cell: float) -> None:
+    """As `lead_past_walls`, for colliders that may have moved since particles were at the start of their paths.
+
+    A path is then straight as it is seen from the collider. One that deforms is left out.
+    """
+    lead_past_walls(start, points, velocity, [boundary for boundary in boundaries if not boundary.has_moved], cell)
+    for boundary in boundaries:
+        if boundary.is_passable and boundary.has_moved:
+            along = boundary.velocity(points)
+            velocity -= along
+            lead_past_walls(boundary.carried(start), points, velocity, [boundary], cell)
+            velocity += along
+
+
 def lead_past_walls(start: Floats, points: Floats, velocity: Floats, boundaries: Sequence[Boundary], cell: float) -> None:
-    """Stop particles on the near side of colliders that do not move, in place, however thin these are.
+    """Stop particles on the near side of colliders where these are now, in place, however thin they are.
 
     Args:
         start: where particles come from [m], (n, 3).

@@ -16,7 +16,7 @@ from ..core.foam.fluid import Fluid
 from ..core.foam.motion import FOAM, Step, classify, enter, move
 from ..storage.foam_file import rounded
 from .boundaries import Boundary, Poses
-from .foam_paths import lead_past_walls
+from .foam_paths import lead_past_moving, lead_past_walls
 from .foam_walls import kept_outside, room_around
 
 Floats = NDArray[np.float64]
@@ -103,7 +103,7 @@ def advanced(swarm: Swarm, before: Liquid, after: Liquid, step: Step, cell: floa
     room = room_around(start, walls, cell)
     move(position, velocity, swarm.kind, room, before.fluid, after.fluid, step, flying)
     # what would get through a shallow pool and its floor comes into the pool
-    lead_past_walls(start, position, velocity, walls, cell)
+    lead_past_moving(start, position, velocity, walls, cell)
     kept_outside(position, velocity, walls, cell)
     enter(start, position, velocity, flying, np.stack([room, room_around(position, walls, cell)]), after.fluid)
     inside = kept_outside(position, velocity, walls, cell)

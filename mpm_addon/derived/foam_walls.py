@@ -44,10 +44,12 @@ def kept_outside(points: Floats, velocity: Floats, boundaries: Sequence[Boundary
         cell: the grid spacing [m].
     """
     waiting = np.arange(len(points))
-    for _surface in range(_CORNER):
+    for surface in range(_CORNER):
+        # those that already lie at a surface do not take on velocities that lead into it
+        reach = (1.02 if surface == 0 else 1.0) * GAP * cell
         touched = np.zeros(len(points), np.bool_)
         for boundary in boundaries:
-            near, distance, normal = boundary.near(points[waiting], GAP * cell)
+            near, distance, normal = boundary.near(points[waiting], reach)
             numbers = waiting[near]
             # a little farther, so that the same surface is not met again
             points[numbers] += (1.01 * GAP * cell - distance)[:, None] * normal

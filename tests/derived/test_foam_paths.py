@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from mpm_addon.core.foam.births import Limits
-from mpm_addon.core.foam.motion import SPRAY
+from mpm_addon.core.foam.motion import SPRAY, Step
+from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.shape import Shape
-from mpm_addon.derived.foam_swarm import born
+from mpm_addon.derived.boundaries import Boundaries, Earlier
+from mpm_addon.derived.foam_swarm import advanced, born
 from tests.derived.caches import SPACING, block, description
 from tests.derived.test_foam_motion import CELL, FRAME, liquid, moved, nothing, swarm
 
@@ -68,6 +72,32 @@ def test_spray_that_passes_beside_a_thin_post_or_moves_away_is_not_stopped() -> 
     assert (found.velocity[hits, 0] > -6.0).all()
     away = moved(swarm(start, (12.0, 0.0, 0.0), SPRAY), nothing(behind(wall(FOIL))), 3)
     np.testing.assert_array_equal(away.position, moved(swarm(start, (12.0, 0.0, 0.0), SPRAY), nothing(), 3).position)
+
+
+@pytest.mark.parametrize("kind", ["animated", "dynamic"])
+@pytest.mark.parametrize("turn", [0.0, 6.0])
+def test_a_thin_wall_that_moves_sweeps_spray_along(kind: str, turn: float) -> None:
+    """Four cells in a frame and twelve frames long; or by an angle [deg] around the z axis. What flies away from it is not held back."""
+    turns = [rotation_matrix(np.array([0.0, 0.0, np.radians(turn) * number])) for number in range(13)]
+    poses = np.tile(np.eye(4), (13, 1, 1))
+    poses[:, :3, :3] = turns
+    poses[:, 0, 3] = 0.0 if turn else 4.0 * CELL * np.arange(13)
+    motion = None if kind == "dynamic" else Motion(np.arange(13.0), poses)
+    bounds = Boundaries(
+        dataclasses.replace(description(), colliders=(Collider("wall", wall(FOIL), motion=motion, dynamic=motion is None),))
+    )
+    start = places(300, 2.0 * FOIL, 8.0 * CELL)
+    start[:, 1] -= 3.0 * bool(turn)
+    still, fast = swarm(start, 0.0, SPRAY), swarm(start, (200.0, 0.0, 0.0), SPRAY)
+    for number in range(1, 13):
+        earlier = Earlier(number - 1, FRAME, {"wall": poses[number - 1]})
+        around = nothing()._replace(boundaries=bounds.at(Moment(number), {"wall": poses[number]}, earlier))
+        still, fast = (advanced(each, around, around, Step(FRAME, 0.0, 0.0, 0.0, 0.0), CELL) for each in (still, fast))
+    assert len(still.id) == 300
+    assert ((still.position - poses[12, :3, 3]) @ poses[12, :3, 0]).min() >= FOIL
+    if not turn:
+        assert (still.velocity[:, 0] > 0.9 * 4.0 * CELL / FRAME).all()
+        np.testing.assert_allclose(fast.position[:, 0], start[:, 0] + 12 * FRAME * 200.0, rtol=1e-3)
 
 
 @pytest.mark.parametrize("half", [WALL, FOIL])
