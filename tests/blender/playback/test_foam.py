@@ -192,8 +192,10 @@ def test_foam_becomes_points_of_its_size_with_one_white_material(bpy: Any, parti
 
 def evaluated(bpy: Any, shown: Any) -> tuple[int, float, str, bool]:
     """How many points the evaluated object has, their largest radius, their material, and whether they have velocities."""
-    geometry = shown.evaluated_get(bpy.context.evaluated_depsgraph_get()).evaluated_geometry()
-    cloud = geometry.pointcloud
+    instances = bpy.context.evaluated_depsgraph_get().object_instances
+    (cloud,) = [
+        each.object.data for each in instances if each.object.type == "POINTCLOUD" and each.parent and each.parent.original == shown
+    ]
     radius = np.zeros(len(cloud.points), np.float32)
     cloud.attributes["radius"].data.foreach_get("value", radius)
     return len(radius), float(radius.max()), cloud.materials[0].name, "velocity" in cloud.attributes
