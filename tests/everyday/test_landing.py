@@ -6,12 +6,22 @@ from .cases import landing
 from .cases.setting import OFFSETS
 
 
-@pytest.mark.parametrize("offset", [pytest.param(offset, marks=pytest.mark.slow) if offset > 0.25 else offset for offset in OFFSETS])
+SINKS = pytest.mark.xfail(reason="solids are stopped up to half a cell above the node inside: the point sinks by .15 cells", strict=True)
+OF_STAR = [pytest.param(offset, marks=pytest.mark.slow) if offset > 0.25 else offset for offset in OFFSETS]
+
+
+@pytest.mark.parametrize("offset", OF_STAR)
 def test_a_star_of_jelly_lands_on_a_point_without_rollbacks(offset: float) -> None:
     """Its point once sank below the floor, in eleven times as many substeps as in its flight."""
     star = landing.star(offset=offset)
     assert star.rollbacks == 0
     assert star.most_substeps < 3.5
     assert star.flattest > 0.0
-    # less than the quarter of a cell by which colliders let any material sink in; measured -.15 for a moment with the floor at .5
-    assert star.lowest > -0.2
+
+
+@pytest.mark.parametrize(
+    "offset", [0.0, 0.25, pytest.param(0.5, marks=[pytest.mark.slow, SINKS]), pytest.param(0.75, marks=pytest.mark.slow)]
+)
+def test_the_point_of_a_star_stays_above_the_floor(offset: float) -> None:
+    # a tenth of the distance between particles cannot be seen
+    assert landing.star(offset=offset).lowest > -0.05

@@ -10,6 +10,7 @@ from mpm_addon.core.contact import footing
 from .cases.impact import SPEED, bouncing_ball, colliding_balls
 
 GIVES_ENERGY = pytest.mark.xfail(reason="bodies that overlap and slide are parted: .4 and .6 % of the energy in 5 ms", strict=True)
+TAKES_ENERGY = pytest.mark.xfail(reason="with forces from the current state: .70 of the height instead of .78, 10.5 % less", strict=True)
 
 
 @pytest.mark.parametrize("body", ["", "one"])
@@ -38,8 +39,14 @@ def test_an_elastic_ball_bounces_back_to_most_of_its_height(dimension: int, cell
     assert 0.75 < bounce.rebound < 1.0
 
 
-@pytest.mark.parametrize(("reference", "within"), [("rest", 0.05), ("current", 0.11)])
-@pytest.mark.parametrize(("dimension", "offset"), [(2, 0.25), (2, 0.5), (2, 0.75), (3, 0.75)])
+@pytest.mark.parametrize(
+    ("dimension", "offset", "reference", "within"),
+    [
+        *((dimension, offset, "rest", 0.05) for dimension, offset in ((2, 0.25), (2, 0.5), (2, 0.75), (3, 0.75))),
+        *((dimension, offset, "current", 0.1) for dimension, offset in ((2, 0.25), (2, 0.5), (3, 0.75))),
+        pytest.param(2, 0.75, "current", 0.1, marks=TAKES_ENERGY),
+    ],
+)
 def test_a_ball_rebounds_as_high_wherever_between_two_nodes_the_floor_lies(
     dimension: int, offset: float, reference: str, within: float
 ) -> None:
