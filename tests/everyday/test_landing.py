@@ -5,7 +5,6 @@ import pytest
 from .cases import landing
 from .cases.setting import OFFSETS
 
-
 SINKS = pytest.mark.xfail(reason="solids are stopped up to half a cell above the node inside: the point sinks by .15 cells", strict=True)
 OF_STAR = [pytest.param(offset, marks=pytest.mark.slow) if offset > 0.25 else offset for offset in OFFSETS]
 
