@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 
 from ...storage.take import FOAM, SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderObject
@@ -21,6 +22,22 @@ class Child(NamedTuple):
     kind: str
     emitter: str
     shown: BlenderObject
+
+
+class Moved(NamedTuple):
+    """What of a derived mesh is shown, whose vertices move on between frames.
+
+    Attributes:
+        frame: the frame that it was made from.
+        seconds: time over which its vertices are advanced with their velocity [s of simulated time].
+        factor: factor on the velocities.
+        scale_length: meters per Blender unit.
+    """
+
+    frame: int
+    seconds: float
+    factor: np.float32
+    scale_length: float
 
 
 @dataclass

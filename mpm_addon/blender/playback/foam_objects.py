@@ -40,22 +40,6 @@ class ShownFoam(OfFile):
     status: dict[int, Message] = field(default_factory=dict)
 
 
-class Wanted(NamedTuple):
-    """What is shown.
-
-    Attributes:
-        frame: the frame whose foam it is.
-        seconds: time over which its particles are advanced with their velocity [s of simulated time].
-        factor: factor on the velocities.
-        scale_length: meters per Blender unit.
-    """
-
-    frame: int
-    seconds: float
-    factor: np.float32
-    scale_length: float
-
-
 def status(item: BlenderObject) -> Message:
     """The panel's message about the foam of a particle object at the current frame; `NOTHING` if there is none."""
     return runtime.of(ShownFoam).status.get(item.session_uid, NOTHING)
@@ -100,7 +84,7 @@ def remove(item: BlenderObject) -> None:
             bpy.data.meshes.remove(mesh)
 
 
-def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> None:
+def show(item: BlenderObject, cache: Cache, wanted: derived_objects.Moved) -> None:
     """Fill the foam object of a particle object, if it has one."""
     shown, told = foam_of(item), runtime.of(ShownFoam).status
     told.pop(item.session_uid, None)
@@ -144,7 +128,7 @@ def _read(mesh: BlenderMesh, cache: Cache, moment: Moment) -> Foam | None:
     return last.foam
 
 
-def _fill(mesh: BlenderMesh, foam: Foam, wanted: Wanted) -> None:
+def _fill(mesh: BlenderMesh, foam: Foam, wanted: derived_objects.Moved) -> None:
     count = len(foam.arrays[POSITION])
     if len(mesh.vertices) != count:
         mesh.clear_geometry()

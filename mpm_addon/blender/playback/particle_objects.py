@@ -253,9 +253,10 @@ def present(
     """
     scale_length, time = scene.unit_settings.scale_length, reader.cache.time
     moved = time.seconds_at(asked.frame) - time.seconds_at(asked.like)
-    smooth = surface_objects.show(item, reader.cache, surface_objects.Wanted(asked.like, moved, asked.factor, scale_length))
+    advanced = derived_objects.Moved(asked.like, moved, asked.factor, scale_length)
+    smooth = surface_objects.show(item, reader.cache, advanced)
     volume_objects.show(item, reader.cache, volume_objects.Wanted(asked.like, asked.factor, scale_length))
-    foam_objects.show(item, reader.cache, foam_objects.Wanted(asked.like, moved, asked.factor, scale_length))
+    foam_objects.show(item, reader.cache, advanced)
     followed = skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length, smooth)
     covered = {*(() if item.mpm.surface.has_points else smooth), *skin_objects.show(item, reader.cache, followed)}
     if not covered:

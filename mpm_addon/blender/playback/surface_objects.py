@@ -49,22 +49,6 @@ class ShownSurfaces(OfFile):
     status: dict[int, Message] = field(default_factory=dict)
 
 
-class Wanted(NamedTuple):
-    """What a surface shows.
-
-    Attributes:
-        frame: the frame whose surface it is.
-        seconds: time over which its vertices are advanced with their velocity [s of simulated time].
-        factor: factor on the velocities.
-        scale_length: meters per Blender unit.
-    """
-
-    frame: int
-    seconds: float
-    factor: np.float32
-    scale_length: float
-
-
 def status(item: BlenderObject) -> Message:
     """The panel's message about the surface of a particle object at the current frame; `NOTHING` if there is none."""
     return runtime.of(ShownSurfaces).status.get(item.session_uid, NOTHING)
@@ -107,7 +91,7 @@ def remove(item: BlenderObject) -> None:
             bpy.data.meshes.remove(mesh)
 
 
-def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> tuple[int, ...]:
+def show(item: BlenderObject, cache: Cache, wanted: derived_objects.Moved) -> tuple[int, ...]:
     """Fill the surface object of a particle object.
 
     Returns:
@@ -164,7 +148,7 @@ def _read(mesh: BlenderMesh, cache: Cache, moment: Moment) -> _Read | None:
     return last
 
 
-def fill(mesh: BlenderMesh, found: _Read, wanted: Wanted) -> None:
+def fill(mesh: BlenderMesh, found: _Read, wanted: derived_objects.Moved) -> None:
     """Fill a mesh with a surface. Each emitter has a material slot of its number."""
     pieces, filled = found.surface.pieces, runtime.of(ShownSurfaces).filled
     is_new = filled.get(mesh.session_uid) is not found
@@ -206,7 +190,7 @@ def _slots(piece: SurfacePiece) -> Any:
     return np.ascontiguousarray(piece.arrays[EMITTER][piece.triangles[:, 0]], np.int32)
 
 
-def _fill_vertices(mesh: BlenderMesh, pieces: Collection[SurfacePiece], wanted: Wanted, *, is_new: bool) -> None:
+def _fill_vertices(mesh: BlenderMesh, pieces: Collection[SurfacePiece], wanted: derived_objects.Moved, *, is_new: bool) -> None:
     names = [name for name in next(iter(pieces)).arrays if all(name in piece.arrays for piece in pieces)]
     moved = wanted.seconds if VELOCITY in names else 0.0
     for name in names if is_new else (POSITION, VELOCITY):
