@@ -113,6 +113,15 @@ class _Source:
     limits: NDArray[np.float64]
 
 
+@dataclass
+class _Reassigned:
+    """Particles that go to other instances at the next sort: their slots, new instances, and columns (rows, n) from then on."""
+
+    slots: Ints
+    instances: Ints
+    table: NDArray[Any]
+
+
 class ParticleStore:
     """The particles and the sparse grid around them.
 
@@ -166,6 +175,7 @@ class ParticleStore:
         self._places = np.zeros(0, np.int8)
         self._origin = np.zeros(0, np.int32)
         self._source: _Source | None = None
+        self._reassigned: _Reassigned | None = None
 
     @property
     def live(self) -> NDArray[np.bool_]:
@@ -198,10 +208,44 @@ class ParticleStore:
         """
         bounds = np.array([[-np.inf] * 3, [np.inf] * 3]) if limits is None else limits
         added = NewParticles(self.table[:, :0].copy(), np.zeros(0, np.int64), self.ids[:0], np.zeros(0, np.int64))
-        source = _Source(self.particles, self.layout, added if new is None else new, bounds)
+        changed = self._take_reassigned(bounds)
+        source = _Source(self.particles, self.layout, joined([each for each in (changed, new) if each is not None] or [added]), bounds)
         left_out = self._sort(source)
         self._source = source
         return left_out
+
+    def instances_of(self, slots: Ints) -> Ints:
+        """The instances of the particles in some slots, (n,)."""
+        return (np.searchsorted(self.layout.first, slots, side="right") - 1) % self.instance_count
+
+    def reassign(self, slots: Ints, instances: Ints, table: NDArray[Any]) -> None:
+        """Let particles go to other instances at the next sort, unless they are removed before it or by it.
+
+        Args:
+            slots: of the particles, (n,).
+            instances: their new instances, none of which is carried, (n,).
+            table: their columns from then on, (rows, n); positions are those of the current table.
+        """
+        self._reassigned = _Reassigned(slots, instances, table)
+
+    def _take_reassigned(self, limits: NDArray[np.float64]) -> NewParticles | None:
+        """Remove the particles that go to other instances from the table, and return them as new ones."""
+        waiting, self._reassigned = self._reassigned, None
+        if waiting is None:
+            return None
+        position = waiting.table[POSITION : POSITION + 3]
+        block = (np.searchsorted(self.layout.first, waiting.slots, side="right") - 1) // self.instance_count
+        coordinates = self.layout.coordinates[block]
+        world = position.T.astype(np.float64) + blocks.BLOCK * coordinates
+        shifts = np.floor((position.T.astype(np.float64) - 0.5) / blocks.BLOCK)
+        # those that have left the limits or strayed are left to the sort
+        is_within = ((world >= limits[0]) & (world <= limits[1]) & (np.abs(shifts) <= 1.0)).all(axis=1)
+        its = np.flatnonzero(is_within & (self.ids[waiting.slots] >= 0))
+        slots, shift = waiting.slots[its], shifts[its].astype(np.int64)
+        table, ids = np.ascontiguousarray(waiting.table[:, its]), self.ids[slots]
+        self.ids[slots] = -1
+        table[POSITION : POSITION + 3] -= blocks.BLOCK * shift.T
+        return NewParticles(table, packed(coordinates[its] + shift), ids, waiting.instances[its])
 
     def restore(self) -> None:
         """Return to the state at the last sort."""
