@@ -36,8 +36,9 @@ from .settings import FoamSettings
 
 # A liquid more viscous than this folds and coils instead of breaking into drops [Pa s]: oil (0.1) splashes, syrup (2) does not.
 _MOST_VISCOUS = 0.5
-# The size of a particle [cells].
-_USUAL_SIZE = 0.125
+# The diameter of a particle [cells], up to that of large drops of spray [m]; in coarser cells it grows as the root of the cell. Drops and
+# bubbles are no larger in a coarse scene, but from as far away as it is looked at, those of natural size could not be seen.
+_USUAL_SIZE, _LARGE_DROP = 0.125, 0.0015
 # Water begins to foam at this share of its highest mean speed, but not below what entrains air at all [m/s] (Kiger and Duncan 2012).
 _SHARE_OF_MEAN, _LEAST_SPEED = 0.5, 0.5
 # The limits of the potentials, as multiples of the speed at which water begins to foam.
@@ -70,7 +71,7 @@ class FoamProduct:
         self.hash = settings.hash
         self._cell = self._scene.solver.grid_spacing
         self._seconds = cache.time.frame_seconds
-        self._size = _USUAL_SIZE * self._cell if settings.size is None else settings.size
+        self._size = usual_size(self._cell) if settings.size is None else settings.size
         # frames after which nothing of a particle is left
         self._window = math.ceil(LONGEST * settings.life / self._seconds) + 1
         if self._window >= CYCLE:
@@ -181,6 +182,12 @@ class FoamProduct:
             return write_foam(path, Foam(origin, stored), self._cell)
 
         return Made(moment, {"particles": len(swarm.id)}, write)
+
+
+def usual_size(cell: float) -> float:
+    """The mean diameter of particles where cells have this edge [m]."""
+    size = _USUAL_SIZE * cell
+    return min(size, math.sqrt(_LARGE_DROP * size))
 
 
 def foaming_speeds(totals: Iterable[tuple[float, float]]) -> list[float]:

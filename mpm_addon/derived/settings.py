@@ -17,7 +17,7 @@ AUTOMATIC, ALL = "automatic", "all"
 _VERSION = 3
 _SKIN_VERSION = 3
 _VOLUME_VERSION = 1
-_FOAM_VERSION = 2
+_FOAM_VERSION = 3
 
 
 # The reach of particles [radii] in a surface that shows grains, and how many times less it is smoothed.
@@ -220,7 +220,11 @@ class FoamSettings:
         2.0, unit="s", minimum=0.01, maximum=60.0, help="Mean lifetime; higher values leave foam on the water for longer (beer 60, sea 5)"
     )
     size: float | None = parameter(
-        None, unit="m", above=0.0, example=0.003, help="Mean diameter of the particles (an eighth of a grid cell)"
+        None,
+        unit="m",
+        above=0.0,
+        example=0.003,
+        help="Mean diameter of the particles (an eighth of a grid cell up to 1.5 mm, less than that in coarser cells)",
     )
     drag: float = parameter(
         0.5, unit="1/s", minimum=0.0, maximum=100.0, help="Air drag of spray; higher values make it hang in the air (drops 0.5, mist 5)"

@@ -24,7 +24,7 @@ from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping.kernel_list import argument_types, dispatcher_of, units_of_default_scheme
 from mpm_addon.derived import job
-from mpm_addon.derived.foam import FoamProduct, foaming_speeds
+from mpm_addon.derived.foam import FoamProduct, foaming_speeds, usual_size
 from mpm_addon.derived.settings import FoamSettings, VolumeSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, counts_of, derived_path, source_of, sources_of, state_of
@@ -84,10 +84,19 @@ def test_particles_keep_their_ids_and_sizes_and_die(tmp_path: Path, capsys: pyte
     np.testing.assert_allclose(second["age"][at_second] - first["age"][at_first], FRAME, atol=1e-3)
     assert (second["life"][at_second] < first["life"][at_first]).all()
     assert (second["life"] > 0.0).all()
-    assert second["size"].min() > 0.3 * CELL / 8
-    assert np.mean(second["size"]) == pytest.approx(CELL / 8, rel=0.1)
+    assert second["size"].min() > 0.3 * usual_size(CELL)
+    assert np.mean(second["size"]) == pytest.approx(usual_size(CELL), rel=0.1)
     # 1.5 times the mean life after the last splash
     assert [len(foam(tmp_path, number)["id"]) > 0 for number in (3, 4, 8, 9)] == [True, True, False, False]
+
+
+def test_drops_do_not_grow_to_beads_in_coarse_cells() -> None:
+    # an eighth of a cell, while that is a drop of at most 1.5 mm
+    assert [usual_size(cell) for cell in (0.002, 0.012)] == pytest.approx([0.00025, 0.0015])
+    # sqrt(1.5 mm x 10 mm): foam covers 0.15 of the water that eighths of cells would
+    assert usual_size(0.08) == pytest.approx(0.003873, rel=1e-3)
+    ratios = np.array([usual_size(2.0 * cell) / usual_size(cell) for cell in np.geomspace(0.013, 10.0)])
+    np.testing.assert_allclose(ratios, np.sqrt(2.0))
 
 
 def files_of(cache: Path) -> dict[str, bytes]:
