@@ -1,8 +1,10 @@
 """A wave washes over a sand castle."""
 
 import math
+from collections.abc import Iterator
 
-from ..solids import Solid, box, cylinder, together
+from ..relief import lattice_value
+from ..solids import Solid, ball, box, cylinder, sheet, together, turned
 from ..stages import Stage
 
 LABEL = "Sand Castle"
@@ -10,15 +12,35 @@ DESCRIPTION = "A wave washes away a castle of wet sand"
 
 _WALL, _SIDE, _HEIGHT = 0.09, 0.34, 0.17
 _BATTLEMENT = 0.045
+_SAND = ((0.34, 0.235, 0.135), (0.50, 0.37, 0.225))
+_SHELLS = ((0.42, 0.36, 0.31), (0.72, 0.66, 0.58))
+# The outside of a toy bucket that stands on its rim, and of the rim itself: (radius, height) [m].
+_BUCKET = [(0.0, 0.0), (0.118, 0.0), (0.122, 0.006), (0.118, 0.014), (0.108, 0.016), (0.082, 0.19), (0.076, 0.197), (0.0, 0.197)]
 
 
 def build(stage: Stage) -> None:
     stage.frames(72)
     stage.cells(0.021, full=0.0136)
-    stage.floor(1.8, (0.55, 0.42, 0.26), friction=0.6)
+    stage.obstacle("Floor", box((3.6, 3.6, 0.2)).moved((0.0, 0.0, -0.1)), friction=0.6)
+    stage.natural("Beach", sheet([(-12.0, 0.0), (40.0, 0.0)], 80.0), _SAND, 0.02, relief=0.25)
+    stage.natural("Shells", together(list(_shells())), _SHELLS, 0.01, relief=0.1)
+    bucket = stage.seen("Bucket", turned(_BUCKET, steps=96), (0.80, 0.72, 0.0), (0.62, 0.03, 0.02), roughness=0.25)
+    bucket.data.shade_smooth()
     stage.emitter("Castle", castle(), (0.25, 0.0, 0.0), "wet_sand")
     stage.emitter("Wave", box((0.26, 1.0, 0.24)), (-0.72, 0.0, 0.121), "water", velocity=(2.2, 0.0, 0.0))
-    stage.camera((0.2, -2.3, 0.7), (0.06, 0.0, 0.13), lens=50.0)
+    stage.foam()
+    stage.outdoors((-0.62, 0.42, 0.55), 4.0, sky=(0.50, 0.66, 0.92), brightness=0.75)
+    stage.camera((0.1, -1.85, 0.52), (0.09, 0.0, 0.135), lens=50.0, stop=2.0)
+
+
+def _shells() -> Iterator[Solid]:
+    """Pebbles and bits of shells where the wave has left them before."""
+    for number in range(140):
+        x, y = 2.2 * lattice_value(number, 1), 0.4 + 1.7 * lattice_value(number, 2)
+        size = 0.005 + 0.010 * lattice_value(number, 3) ** 4
+        flat = 0.35 + 0.15 * lattice_value(number, 4)
+        stone = ball(size, steps=14)
+        yield Solid(tuple((x + 1.2 * a, y + b, flat * c) for a, b, c in stone.vertices), stone.faces)
 
 
 def castle() -> Solid:
