@@ -20,6 +20,7 @@ from .particles import Cloud, Plan
 from .process import Reconstructor
 from .product import Forecast, Made, Make
 from .settings import SurfaceSettings
+from .sheets import filled
 
 # Maximum number of triangles of a frame; larger ones are refused.
 _MOST_TRIANGLES = 100_000_000
@@ -92,7 +93,10 @@ class SurfaceProduct:
         for moment in moments:
             frame = self._cache.state(moment)
             boundaries = self._bounding(moment, frame.poses)
-            yield Task(moment, frame.poses, [extended(cloud, boundaries) for cloud in self._plan.clouds(frame)])
+            clouds = self._plan.clouds(frame)
+            if self._settings.close_sheets:
+                clouds = [filled(cloud) for cloud in clouds]
+            yield Task(moment, frame.poses, [extended(cloud, boundaries) for cloud in clouds])
 
     def _bounding(self, moment: Moment, poses: Poses) -> list[Boundary]:
         """What bounds the particles of a frame, in the scene of its own take: another may have other colliders. Raises MpmError."""

@@ -228,7 +228,14 @@ def test_the_command_says_every_setting(bpy: Any, tmp_path: Path) -> None:
     from mpm_addon.command_line.derive import add_command, settings_of
 
     settings = SurfaceSettings(
-        quality="film", voxel_size=0.125, smoothing=3, threshold=0.25, meshes="emitter", include="all", attributes="age, stress"
+        quality="film",
+        voxel_size=0.125,
+        smoothing=3,
+        threshold=0.25,
+        meshes="emitter",
+        include="all",
+        attributes="age, stress",
+        close_sheets=True,
     )
     import argparse
 
