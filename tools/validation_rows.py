@@ -184,10 +184,11 @@ def kept_volume() -> Iterator[Row]:
 
 
 def breaking_snow() -> Iterator[Row]:
-    masses = {particles: breaking.largest(particles=particles, seeds=seeds) for particles, seeds in ((30_000, 5), (100_000, 3))}
-    for particles, mass in masses.items():
-        what = f"Snowball of {particles:,} particles breaks on a wall: its three largest pieces"
-        yield Row(what, "30,000 particles", f"{masses[30_000]:.2f}", "25%", (mass,), "{:.2f}")
+    found = {count: (breaking.largest(particles=count), breaking.powder(particles=count)) for count in (30_000, 100_000, 300_000)}
+    for count, shares in found.items():
+        for what, share, expected in zip(("its three largest pieces", "powder"), shares, found[30_000], strict=True):
+            whole = f"Snowball of {count:,} particles breaks on a wall: {what}"
+            yield Row(whole, "30,000 particles", f"{expected:.2f}", "25%", (share,), "{:.2f}")
 
 
 def held() -> Iterator[Row]:

@@ -22,6 +22,16 @@ def test_a_snowball_breaks_into_chunks_of_all_sizes() -> None:
     assert 0.2 < 1.0 - found.sum() < 0.5
 
 
+def test_a_snowball_breaks_alike_at_another_resolution() -> None:
+    """The same pattern of weak spots on cells that are a fifth smaller; the first two seeds, which is as far as tests can afford."""
+    seeds = (0, 1)
+    assert breaking.largest(particles=40_000, seeds=seeds) == pytest.approx(breaking.largest(particles=20_000, seeds=seeds), rel=0.25)
+    assert breaking.powder(particles=40_000, seeds=seeds) == pytest.approx(breaking.powder(particles=20_000, seeds=seeds), rel=0.25)
+    # negative control: another pattern changes more than the resolution does
+    first, second = (breaking.powder(particles=20_000, seeds=(seed,)) for seed in seeds)
+    assert abs(second - first) > 0.25 * first
+
+
 def test_a_snowball_without_randomness_has_no_chunks() -> None:
     """Negative control."""
     found = breaking.broken(particles=20_000, is_random=False)

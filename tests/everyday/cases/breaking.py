@@ -1,5 +1,6 @@
 """Snow breaks into chunks and powder: the pieces of a snowball that has hit a wall."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -19,6 +20,8 @@ from .setting import everyday_scene
 REACH = 1.5
 # A piece has at least this share of the mass; what is smaller is powder.
 LEAST_SHARE = 0.01
+# What is compared between resolutions has the same seeds: they differ by more than resolutions do.
+SEEDS = range(5)
 
 
 def pieces(position: Floats, spacing: float) -> Floats:
@@ -53,6 +56,11 @@ def broken(*, particles: int, seed: int = 0, is_random: bool = True) -> Floats:
     return pieces(last.position.astype(np.float64), 0.5 * scene.solver.grid_spacing)
 
 
-def largest(*, particles: int, seeds: int) -> float:
-    """The mass of the three largest pieces over that of the ball, median of some seeds."""
-    return float(np.median([broken(particles=particles, seed=seed)[:3].sum() for seed in range(seeds)]))
+def largest(*, particles: int, seeds: Iterable[int] = SEEDS) -> float:
+    """The mass of the three largest pieces over that of the ball, median of some seeds, which are patterns of weak spots."""
+    return float(np.median([broken(particles=particles, seed=seed)[:3].sum() for seed in seeds]))
+
+
+def powder(*, particles: int, seeds: Iterable[int] = SEEDS) -> float:
+    """The mass that is in no piece over that of the ball, median of some seeds."""
+    return float(np.median([1.0 - broken(particles=particles, seed=seed).sum() for seed in seeds]))
