@@ -34,7 +34,7 @@ PARTS = {
     "The simulation and its settings": "core",
     "Scene files, presets, caches and exports": "storage",
     "The bake": "bake",
-    "Surfaces, skins, volumes and foam": "derived",
+    "Surfaces, skins, volumes, foam and debris": "derived",
     "Wedges": "wedge",
     "The live preview": "live",
     "Blender": "blender",

@@ -26,7 +26,7 @@ _TYPES: dict[str, Callable[[str], Any]] = {"number": float, "integer": int, "tex
 def add_command(commands: Any) -> None:
     """Add `derive` to the sub-commands of a parser."""
     derive = commands.add_parser(
-        "derive", help="make surfaces, skins, volumes or foam from the cached frames; resumes by default", allow_abbrev=False
+        "derive", help="make surfaces, skins, volumes, foam or debris from the cached frames; resumes by default", allow_abbrev=False
     )
     derive.add_argument("cache", metavar="DIR", type=Path, help="a cache")
     derive.add_argument("kind", nargs="?", default=SURFACE, choices=KINDS, help="what to make (default: surface)")
@@ -40,7 +40,7 @@ def add_command(commands: Any) -> None:
     derive.add_argument("--follow", action="store_true", help="also process the frames that a running bake adds, at low priority")
     instead = derive.add_mutually_exclusive_group()
     instead.add_argument("--estimate", action="store_true", help="only estimate the disk space of the missing frames")
-    instead.add_argument("--delete", action="store_true", help="delete the surfaces, skins, volumes or foam of all takes")
+    instead.add_argument("--delete", action="store_true", help="delete the surfaces, skins, volumes, foam or debris of all takes")
     add_json(derive)
     derive.set_defaults(run=_derive, listens=True)
 

@@ -1,17 +1,19 @@
 """The command `export`."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import CacheError
+from ..derived.fog import export_fogs
 from ..storage.cache import open_cache
 from ..storage.exporters import EXPORTERS, SPLITS, export_frames, write_export
-from ..storage.exporters.foam import foam_frame
 from ..storage.exporters.surfaces import export_surfaces
+from ..storage.exporters.swarms import swarm_frame
 from ..storage.exporters.volumes import FORMAT as VOLUME_FORMAT
 from ..storage.exporters.volumes import export_volumes
-from ..storage.take import FOAM, KINDS, MANY, VOLUME
+from ..storage.take import DEBRIS, FOAM, KINDS, MANY, VOLUME
 from .arguments import frame_range
 
 
@@ -27,7 +29,7 @@ def add_command(commands: Any) -> None:
     )
     instead = export.add_mutually_exclusive_group()
     for kind in KINDS:
-        formats = {VOLUME: VOLUME_FORMAT, FOAM: ", ".join(EXPORTERS)}.get(kind, "ply, obj")
+        formats = {VOLUME: VOLUME_FORMAT, **dict.fromkeys((FOAM, DEBRIS), ", ".join([*EXPORTERS, VOLUME_FORMAT]))}.get(kind, "ply, obj")
         instead.add_argument(f"--{kind}", action="store_true", help=f"write the {MANY[kind]} instead of the particles ({formats})")
     export.set_defaults(run=_export)
 
@@ -39,14 +41,18 @@ def _export(options: argparse.Namespace) -> None:
         raise CacheError("the last is before the first", "swap them", subject=f"frames {first}-{last}")
     numbers = range(first, last + 1) if options.frames else cache.frames
     kind = next((kind for kind in KINDS if getattr(options, kind)), None)
-    if (kind == VOLUME) != (options.format == VOLUME_FORMAT):
+    is_swarm, is_volume = kind in (FOAM, DEBRIS), options.format == VOLUME_FORMAT
+    if (kind == VOLUME) != is_volume and not (is_swarm and is_volume):
         raise CacheError(
             f"--format {options.format} does not go with {MANY.get(kind or '', 'particles')}", "use --volume --format vdb for volumes"
         )
     if kind == VOLUME:
         written = export_volumes(cache, numbers, options.output, write_export)
-    elif kind == FOAM:
-        written = export_frames(cache, numbers, options.format, options.output, split=options.split, read=foam_frame)
+    elif kind is not None and is_swarm and is_volume:
+        written = export_fogs(cache, list(numbers), options.output, kind)
+    elif kind is not None and is_swarm:
+        read = partial(swarm_frame, kind=kind)
+        written = export_frames(cache, numbers, options.format, options.output, split=options.split, read=read)
     elif kind is not None:
         is_split = options.split is not None
         written = export_surfaces(cache, numbers, options.format, options.output, write_export, kind=kind, is_split=is_split)

@@ -40,7 +40,7 @@ class Boundary:
     def __init__(self, collider: Collider, scene: Scene) -> None:
         self._collider = collider
         self._spacing = scene.solver.grid_spacing
-        self._matrix = np.eye(4)
+        self._pose(np.eye(4))
         self._linear = self._angular = np.zeros(3)
         self._is_rough = isinstance(collider.shape, Mesh)
         self._mesh: DeformingMesh | None = None
@@ -72,10 +72,10 @@ class Boundary:
         start = None
         if self._collider.dynamic:
             self.is_enabled &= self._collider.name in poses
-            self._matrix = poses.get(self._collider.name, self._matrix)
+            self._pose(poses.get(self._collider.name, self._matrix))
             start = None if earlier is None else earlier.poses.get(self._collider.name)
         elif motion is not None:
-            self._matrix = pose_at(motion, frame)
+            self._pose(pose_at(motion, frame))
             start = None if earlier is None else pose_at(motion, earlier.frame)
         self._linear = self._angular = np.zeros(3)
         self.has_moved = start is not None and not np.array_equal(start, self._matrix)
@@ -83,6 +83,32 @@ class Boundary:
         if earlier is not None and start is not None:
             between = Motion(np.array([0.0, 1.0]), np.array([start, self._matrix]))
             _pose, self._linear, self._angular = velocity_at(between, 0.0, 1.0 / earlier.seconds)
+
+    def _pose(self, matrix: NDArray[np.float64]) -> None:
+        self._matrix = matrix
+        self._inverse = np.linalg.inv(matrix[:3, :3])
+        if isinstance(self._collider.shape, Plane):
+            normal = self._inverse.T @ np.asarray(self._collider.shape.normal, np.float64)
+            self._normal = normal / np.linalg.norm(normal)
+            self._height = float((matrix[:3, :3] @ self._collider.shape.point + matrix[:3, 3]) @ self._normal)
+
+    @property
+    def plane(self) -> Floats | None:
+        """The normal of a plane and its height along it [m], (4,); None for other shapes."""
+        return np.append(self._normal, self._height) if isinstance(self._collider.shape, Plane) else None
+
+    def box(self) -> Floats:
+        """The corners of a box around all that is inside [m], (2, 3); not of a plane."""
+        if self._mesh is not None:
+            return self._mesh.bounds() + np.array([[-1.0], [1.0]]) * self._mesh.offset
+        low, high = self._world_bounds()
+        # meshes may be thickened
+        margin = 2.0 * self._spacing * max(self._scale, 1.0) if self._is_rough else 0.0
+        return np.array([low - margin, high + margin])
+
+    @property
+    def _scale(self) -> float:
+        return float(np.cbrt(abs(np.linalg.det(self._matrix[:3, :3]))))
 
     def velocity(self, points: Floats) -> Floats:
         """The velocity of the surface at points (n, 3) on it since the earlier frame of `move_to` [m/s], (n, 3)."""
@@ -107,12 +133,12 @@ class Boundary:
             found = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
             distance, normal, _velocity = self._mesh(points[found])
         elif isinstance(self._collider.shape, Plane):
-            return self._near_plane(self._collider.shape, points, reach)
+            return self._near_plane(points, reach)
         else:
             block = self._matrix[:3, :3]
-            scale = float(np.cbrt(abs(np.linalg.det(block))))
+            scale = self._scale
             found = self._in_bounds(points, reach + 2.0 * self._spacing * max(scale, 1.0))
-            local = _turned(points[found] - self._matrix[:3, 3], np.linalg.inv(block))
+            local = _turned(points[found] - self._matrix[:3, 3], self._inverse)
             if self._is_rough:
                 # samples are fast, but only accurate to a fifth of a cell
                 rough = distance_query(self._collider.shape, self._spacing)(local)[0] < (reach + 0.25 * self._spacing) / scale
@@ -122,12 +148,10 @@ class Boundary:
         chosen = distance < reach
         return found[chosen], distance[chosen], normal[chosen]
 
-    def _near_plane(self, plane: Plane, points: Floats, reach: float) -> tuple[NDArray[np.intp], Floats, Floats]:
+    def _near_plane(self, points: Floats, reach: float) -> tuple[NDArray[np.intp], Floats, Floats]:
         """As `near`. The sums are spelled out as in `_turned`, and those of zeros left out."""
-        block = self._matrix[:3, :3]
-        normal = np.linalg.inv(block).T @ np.asarray(plane.normal, np.float64)
-        normal /= np.linalg.norm(normal)
-        distance = np.full(len(points), -float((block @ plane.point + self._matrix[:3, 3]) @ normal))
+        normal = self._normal
+        distance = np.full(len(points), -self._height)
         for axis in np.flatnonzero(normal):
             distance += points[:, axis] * normal[axis]
         found = np.flatnonzero(distance < reach)
@@ -135,14 +159,19 @@ class Boundary:
 
     def _in_bounds(self, points: Floats, margin: float) -> NDArray[np.intp]:
         """The points in the box around the shape, enlarged by a margin [m]."""
-        low, high = self._collider.shape.bounds()
-        corners = np.stack(np.meshgrid(*np.column_stack([low, high]), indexing="ij"), axis=-1).reshape(-1, 3)
-        world = corners @ self._matrix[:3, :3].T + self._matrix[:3, 3]
+        low, high = self._world_bounds()
         found = np.arange(len(points))
         for axis in range(3):
             values = points[found, axis]
-            found = found[(values >= world[:, axis].min() - margin) & (values <= world[:, axis].max() + margin)]
+            found = found[(values >= low[axis] - margin) & (values <= high[axis] + margin)]
         return found
+
+    def _world_bounds(self) -> tuple[Floats, Floats]:
+        """The corners of the box around the shape in its pose [m]."""
+        low, high = self._collider.shape.bounds()
+        corners = np.stack(np.meshgrid(*np.column_stack([low, high]), indexing="ij"), axis=-1).reshape(-1, 3)
+        world = corners @ self._matrix[:3, :3].T + self._matrix[:3, 3]
+        return world.min(axis=0), world.max(axis=0)
 
 
 class Boundaries:

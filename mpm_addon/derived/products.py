@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..storage.cache import Cache
-from ..storage.take import FOAM, SKIN, SURFACE, VOLUME
+from ..storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
+from .debris_settings import DebrisSettings
 from .product import Product
 from .settings import FoamSettings, SkinSettings, SurfaceSettings, VolumeSettings
 from .skin import SkinProduct
@@ -32,9 +33,17 @@ def _foam(cache: Cache, settings: FoamSettings, threads: int | None) -> Product:
     return FoamProduct(cache, settings, threads=threads)
 
 
+def _debris(cache: Cache, settings: DebrisSettings, threads: int | None) -> Product:
+    # as above
+    from .debris import DebrisProduct
+
+    return DebrisProduct(cache, settings, threads=threads)
+
+
 PRODUCTS: Mapping[str, Kind] = {
     SURFACE: Kind(SurfaceSettings, _surface),
     SKIN: Kind(SkinSettings, lambda cache, settings, _threads: SkinProduct(cache, settings)),
     VOLUME: Kind(VolumeSettings, lambda cache, settings, _threads: VolumeProduct(cache, settings)),
     FOAM: Kind(FoamSettings, _foam),
+    DEBRIS: Kind(DebrisSettings, _debris),
 }

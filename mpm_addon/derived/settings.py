@@ -17,7 +17,7 @@ AUTOMATIC, ALL = "automatic", "all"
 _VERSION = 3
 _SKIN_VERSION = 3
 _VOLUME_VERSION = 1
-_FOAM_VERSION = 3
+_FOAM_VERSION = 4
 
 
 # The reach of particles [radii] in a surface that shows grains, and how many times less it is smoothed.

@@ -4,7 +4,7 @@ A cache has takes. The current take shows its own frames and, before them, those
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -81,10 +81,10 @@ class Cache:
         """
         return self.state(Moment(number))
 
-    def state(self, moment: Moment) -> Frame:
-        """The frame or subframe at one of the `moments`. Raises CacheError as `frame`."""
+    def state(self, moment: Moment, only: Collection[str] | None = None) -> Frame:
+        """The frame or subframe at one of the `moments`, with all or only some attributes (`read_frame`). Raises CacheError as `frame`."""
         try:
-            return self.take_of(moment).read(moment, self.births_of)
+            return self.take_of(moment).read(moment, self.births_of, only)
         except FileNotFoundError:
             raise CacheError(f"frame {moment.frame:g} was not baked", f"{self._extent()}", subject=str(self.folder)) from None
 

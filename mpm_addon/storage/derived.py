@@ -20,7 +20,7 @@ from .cache import Cache, take_numbers
 from .container import read_header
 from .frame_file import possible_moment
 from .plain_files import parse_json
-from .take import DERIVED, FOAM, SUFFIXES, SURFACE, VOLUME, frame_files, frame_name, take_folder, unreadable
+from .take import DEBRIS, DERIVED, FOAM, SUFFIXES, SURFACE, VOLUME, frame_files, frame_name, take_folder, unreadable
 
 
 class Origin(NamedTuple):
@@ -51,7 +51,7 @@ class _HasOrigin(Protocol):
 
 
 # Kinds whose files depend on all earlier frames too.
-CUMULATIVE = (FOAM,)
+CUMULATIVE = (FOAM, DEBRIS)
 
 Derived = TypeVar("Derived", bound=_HasOrigin)
 ReadOrigin = Callable[[Path, str], Origin]

@@ -37,7 +37,7 @@ _ROUNDED = {
     "damage": encoding.half,
 }
 _BORN = "born"
-_ID = "id"
+_ID, _POSITION = "id", "position"
 # Frames with at least this many bytes before compression are decoded by several threads.
 _WORTH_THREADS = 4_000_000
 _THREADS = 4
@@ -105,19 +105,20 @@ def stored_attributes(names: Collection[str], settings: CacheSettings) -> list[s
 def _encoded(name: str, array: NDArray[Any], precision: str, cell: float) -> encoding.Encoded:
     if name == "id":
         return encoding.ids(array)
-    if precision == "compact" and name == "position":
+    if precision == "compact" and name == _POSITION:
         return encoding.fixed(array, cell / encoding.STEPS_PER_CELL)
     if precision == "compact" and name in _ROUNDED:
         return _ROUNDED[name](array)
     return encoding.exact(array)
 
 
-def read_frame(path: Path, births: Births) -> Frame:
+def read_frame(path: Path, births: Births, only: Collection[str] | None = None) -> Frame:
     """The frame in a file. Its `step_seconds` are 0, because durations are in the journal.
 
     Args:
         path: the file.
         births: returns the births of the particles.
+        only: attributes to read, where the file has them, besides `position` and `id`; by default all.
 
     Raises:
         ArrayFileError: it is truncated, damaged, or not a frame.
@@ -132,7 +133,10 @@ def read_frame(path: Path, births: Births) -> Frame:
         numbers = FrameStatistics(**statistics, step_seconds=0.0)
         poses = {name: _pose(rows) for name, rows in header["poses"].items()}
         time, count = float(header["time"]), int(header["emitted"])
-        arrays = _arrays(container, header["arrays"], lambda: births(count), time)
+        tables = header["arrays"]
+        if only is not None:
+            tables = {name: table for name, table in tables.items() if name in (_POSITION, _ID, *only)}
+        arrays = _arrays(container, tables, lambda: births(count), time)
         moment = possible_moment(header["number"], header["part"], header["parts"])
         return Frame(moment.number, time, arrays, numbers, moment.part, moment.parts, poses)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
@@ -146,7 +150,7 @@ def _arrays(container: Container, tables: Mapping[str, Any], births: Callable[[]
         check_attribute(name, array)
         return array
 
-    count = int(tables["position"]["shape"][0])
+    count = int(tables[_POSITION]["shape"][0])
     own = [name for name, table in tables.items() if table["encoding"] != _BORN]
     if any(int(tables[name]["shape"][0]) != count for name in own):
         raise ArrayFileError("has arrays of different lengths")

@@ -7,7 +7,7 @@ so every listed frame is complete.
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,14 +34,14 @@ JOURNAL = "journal.jsonl"
 SCENE = "scene"
 # Folders of derived data, one for each kind.
 DERIVED = "derived"
-SURFACE, SKIN, VOLUME, FOAM = "surface", "skin", "volume", "foam"
-KINDS = (SURFACE, SKIN, VOLUME, FOAM)
+SURFACE, SKIN, VOLUME, FOAM, DEBRIS = "surface", "skin", "volume", "foam", "debris"
+KINDS = (SURFACE, SKIN, VOLUME, FOAM, DEBRIS)
 # The ends of their file names: volumes are files of OpenVDB, which other programs read.
-SUFFIXES: Mapping[str, str] = {SURFACE: SUFFIX, SKIN: SUFFIX, VOLUME: vdb.SUFFIX, FOAM: SUFFIX}
+SUFFIXES: Mapping[str, str] = {SURFACE: SUFFIX, SKIN: SUFFIX, VOLUME: vdb.SUFFIX, FOAM: SUFFIX, DEBRIS: SUFFIX}
 
 # What a frame has of each, and what all frames have, in words.
-ONE: Mapping[str, str] = {SURFACE: "a surface", SKIN: "a skin", VOLUME: "a volume", FOAM: "foam"}
-MANY: Mapping[str, str] = {SURFACE: "surfaces", SKIN: "skins", VOLUME: "volumes", FOAM: "foam"}
+ONE: Mapping[str, str] = {SURFACE: "a surface", SKIN: "a skin", VOLUME: "a volume", FOAM: "foam", DEBRIS: "debris"}
+MANY: Mapping[str, str] = {SURFACE: "surfaces", SKIN: "skins", VOLUME: "volumes", FOAM: "foam", DEBRIS: "debris"}
 
 _FRAME_NAME = re.compile(r"frame_(-?\d{6,})(?:_(\d{1,3})of(\d{1,3}))?(\.[a-z]+)")
 
@@ -148,12 +148,13 @@ class Take:
             if journal[moment]["emitted"] <= covered and self.path(moment).stat().st_size == journal[moment]["bytes"]
         ]
 
-    def read(self, moment: Moment, births_of: Births) -> Frame:
+    def read(self, moment: Moment, births_of: Births, only: Collection[str] | None = None) -> Frame:
         """A frame or subframe.
 
         Args:
             moment: its moment.
             births_of: returns the births of at least the given number of particles.
+            only: attributes to read, as in `read_frame`.
 
         Raises:
             CacheError: it is damaged.
@@ -161,7 +162,7 @@ class Take:
         """
         path = self.path(moment)
         with _reading(path):
-            frame = read_frame(path, births_of)
+            frame = read_frame(path, births_of, only)
         if frame.moment != moment:
             raise CacheError(f"it contains frame {frame.moment.frame:g}, not {moment.frame:g}", "rename the file", subject=str(path))
         return frame

@@ -161,7 +161,7 @@ def takes_and_running(folder: Path) -> None:
     make_surfaces(scene)
     make_skins()
     make_volumes(scene)
-    make_foam(scene, next(each.name for each in scene.objects if each.mpm.type == "emitter"))
+    make_swarms(scene, next(each.name for each in scene.objects if each.mpm.type == "emitter"))
     hand_on(folder, scene, cache)
     press("bake_free")
     left = (state(), list(cache.rglob("*")))
@@ -235,16 +235,20 @@ def make_volumes(scene: Any) -> None:
     assert item.mpm.volume.object is None
 
 
-def make_foam(scene: Any, emitter: str) -> None:
+def make_swarms(scene: Any, emitter: str) -> None:
     (item,) = shown()
-    # jelly foams only where it is asked to
-    scene.mpm.foam.emitters = emitter
-    press("foam_make")
-    assert item.mpm.foam.object is not None and len(item.data.vertices) > 0
-    assert "No foam is being made" in refusal("foam_stop")
-    inside.draw_all()
-    press("foam_delete")
-    assert item.mpm.foam.object is None
+    for kind in ("foam", "debris"):
+        # jelly foams and breaks only where it is asked to
+        getattr(scene.mpm, kind).emitters = emitter
+        press(f"{kind}_make")
+        swarm = getattr(item.mpm, kind)
+        assert swarm.object is not None and len(item.data.vertices) > 0
+        swarm.is_fog = True
+        assert swarm.fog is not None
+        assert f"No {kind} is being made" in refusal(f"{kind}_stop")
+        inside.draw_all()
+        press(f"{kind}_delete")
+        assert (swarm.object, swarm.fog) == (None, None)
 
 
 def hand_on(folder: Path, scene: Any, cache: Path) -> None:

@@ -24,11 +24,12 @@ from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping.kernel_list import argument_types, dispatcher_of, units_of_default_scheme
 from mpm_addon.derived import job
-from mpm_addon.derived.foam import FoamProduct, foaming_speeds, usual_size
+from mpm_addon.derived.foam import FoamProduct, foaming_speed, usual_size
 from mpm_addon.derived.settings import FoamSettings, VolumeSettings
+from mpm_addon.derived.swarm_product import highest_speeds
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, counts_of, derived_path, source_of, sources_of, state_of
-from mpm_addon.storage.foam_file import ATTRIBUTES, foam_at, read_foam
+from mpm_addon.storage.swarm_file import read_swarm, swarm_at, types_of
 from mpm_addon.storage.take import FOAM as KIND
 from mpm_addon.storage.take import SURFACE
 from tests.derived.caches import ROOT, SPACING, add_frame, arrays, block, derived, description, killed_run, write_cache
@@ -44,7 +45,7 @@ def derive(capsys: pytest.CaptureFixture[str], cache: Path, *more: str) -> tuple
 
 
 def foam(cache: Path, number: int) -> dict[str, np.ndarray]:
-    return dict(foam_at(open_cache(cache), Moment(number)).arrays)
+    return dict(swarm_at(open_cache(cache), Moment(number), KIND).arrays)
 
 
 def splash(seed: int, speed: float = 3.0, count: int = 4000) -> dict[str, np.ndarray]:
@@ -76,7 +77,7 @@ def test_particles_keep_their_ids_and_sizes_and_die(tmp_path: Path, capsys: pyte
     write_cache(tmp_path, still, splash(1), splash(2), *[still] * 6)
     assert derive(capsys, tmp_path, "--life", "0.1")[0] == 0
     first, second = foam(tmp_path, 2), foam(tmp_path, 3)
-    assert {name: array.dtype.type for name, array in second.items()} == {name: kind for name, (kind, _shape) in ATTRIBUTES.items()}
+    assert {name: array.dtype.type for name, array in second.items()} == {name: kind for name, (kind, _shape) in types_of(KIND).items()}
     shared, at_first, at_second = np.intersect1d(first["id"], second["id"], return_indices=True)
     assert len(shared) > 50
     assert len(np.unique(second["id"])) == len(second["id"]) > len(shared)
@@ -205,8 +206,9 @@ def test_an_earlier_frame_that_changes_makes_later_foam_outdated(tmp_path: Path,
 
 
 def test_the_speed_from_which_water_foams_is_half_of_the_highest_mean_speed_so_far() -> None:
-    assert foaming_speeds([(0.0, 0.0), (0.0, 1.0), (50.0, 1.0), (8.0, 1.0), (0.02, 1.0)]) == [0.5, 0.5, 5.0, 5.0, 5.0]
-    assert foaming_speeds([(0.02, 1.0)]) == [0.5]
+    speeds = highest_speeds([(0.0, 0.0), (0.0, 1.0), (0.02, 1.0), (50.0, 1.0), (8.0, 1.0)])
+    assert speeds == [0.0, 0.0, 0.2, 10.0, 10.0]
+    assert [foaming_speed(speed) for speed in speeds] == [0.5, 0.5, 0.5, 5.0, 5.0]
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -311,7 +313,7 @@ def test_foam_is_exported_in_the_formats_of_particles(tmp_path: Path, capsys: py
     with np.load(tmp_path / "out" / "frame_000002.npz") as file:
         for name, array in foam(tmp_path / "cache", 2).items():
             np.testing.assert_array_equal(file[name], array)
-    for name in ("ply", "vtk", "vtu", "obj"):
+    for name in ("ply", "vtk", "vtu", "obj", "vdb"):
         assert main([*export[:3], "--foam", "--format", name, "--output", str(tmp_path / name)]) == 0
 
 
@@ -328,7 +330,7 @@ def test_damaged_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
         damaged[place] ^= 0xFF
         path.write_bytes(bytes(damaged))
         with pytest.raises(ArrayFileError):
-            read_foam(path)
+            read_swarm(path, KIND)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +341,7 @@ def test_damaged_files_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture
         (("--amount", "-1"), r"Foam: amount -1 1/s is not allowed"),
         (("--size", "0"), r"Foam: size 0 m is not allowed"),
         (("--voxel-size", "1"), r"--voxel-size is a setting of surfaces and volumes; omit it to make foam\."),
-        (("--amount", "10000", "--speed", "0.001"), r"frame 1 would make .* new particles; use a smaller amount\."),
+        (("--amount", "10000", "--speed", "0.001"), r"frame 2 would make .* new particles; use a smaller amount\."),
     ],
 )
 def test_wrong_requests_are_answered_in_one_line(
@@ -368,7 +370,7 @@ def test_all_kernels_that_foam_calls_are_listed(tmp_path: Path, capsys: pytest.C
     write_cache(tmp_path, *(splash(seed) for seed in range(3)))
     for frames in ("1-2", "3"):
         assert derive(capsys, tmp_path, "--frames", frames)[0] == 0
-    for unit in (unit for unit in units_of_default_scheme() if unit.group == "foam"):
+    for unit in (unit for unit in units_of_default_scheme() if unit.group in ("swarm", "foam")):
         assert dispatcher_of(unit).signatures == [argument_types(unit)], unit.kernel
 
 

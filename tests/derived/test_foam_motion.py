@@ -1,14 +1,12 @@
 """How spray, foam and bubbles move: in the air, with water, against colliders; and the grid that tells how full the space is."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mpm_addon.core.foam.births import Limits, trapped_air
-from mpm_addon.core.foam.fluid import Fluid, fluid_of, sample
-from mpm_addon.core.foam.motion import BUBBLE, FOAM, RISE, SPRAY, Step
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.geometry.shapes import SHAPES, Mesh
 from mpm_addon.core.geometry.shapes.box import CUBE_TRIANGLES
@@ -16,9 +14,15 @@ from mpm_addon.core.particles import Moment
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.settings import Domain
+from mpm_addon.core.swarm.births import approach
+from mpm_addon.core.swarm.fill import Fill, fill_of, sample
+from mpm_addon.core.swarm.flight import Step
+from mpm_addon.core.swarm.foam_births import Limits
+from mpm_addon.core.swarm.foam_motion import BUBBLE, FOAM, RISE, SPRAY
 from mpm_addon.derived.boundaries import Boundaries, Boundary, Earlier
-from mpm_addon.derived.foam import CALM, foaming_speeds
-from mpm_addon.derived.foam_swarm import Liquid, Swarm, advanced, ages, born, lives
+from mpm_addon.derived.foam import CALM, foaming_speed
+from mpm_addon.derived.foam_swarm import advanced, born
+from mpm_addon.derived.swarm import Around, Swarm, ages, lives, outlines_of
 from tests.derived.caches import SPACING, block, description
 
 CELL = 2 * SPACING
@@ -28,29 +32,35 @@ GRAVITY = (0.0, 0.0, -9.81)
 FRAME = 1.0 / 24.0
 
 
-def pool(size: int = 16, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Liquid:
+def pool(size: int = 16, velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Around:
     """A cube of water whose upper face is at z = 0."""
     position = block(size, (0.0, 0.0, -0.5 * size * SPACING))
     return liquid(position, np.tile(np.asarray(velocity, np.float32), (len(position), 1)))
 
 
-def liquid(position: np.ndarray, velocity: np.ndarray, scene: Scene | None = None) -> Liquid:
-    fluid = fluid_of(position, velocity, np.full(len(position), SPACING**3), CELL)
+def liquid(position: np.ndarray, velocity: np.ndarray, scene: Scene | None = None) -> Around:
+    fill = fill_of(position, velocity, np.full(len(position), SPACING**3), CELL)
     boundaries = Boundaries(scene).at(Moment(1), {})
-    return Liquid(1, np.arange(len(position), dtype=np.int32), position, velocity, fluid, boundaries, {})
+    ids, outlines = np.arange(len(position), dtype=np.int32), outlines_of(boundaries)
+    return Around(1, ids, position, velocity, fill, boundaries, outlines, {}, {})
 
 
-def nothing(scene: Scene | None = None) -> Liquid:
+def bounded(around: Around, boundaries: Sequence[Boundary]) -> Around:
+    return around._replace(boundaries=boundaries, outlines=outlines_of(boundaries))
+
+
+def nothing(scene: Scene | None = None) -> Around:
     return liquid(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32), scene)
 
 
 def swarm(position: Any, velocity: Any, kind: int) -> Swarm:
     position = np.atleast_2d(np.asarray(position, np.float32))
     velocity = np.broadcast_to(np.asarray(velocity, np.float32), position.shape).copy()
-    return Swarm(np.arange(len(position), dtype=np.int32), position, velocity, np.full(len(position), kind, np.int32))
+    ids = np.arange(len(position), dtype=np.int32)
+    return Swarm(ids, position, velocity, np.full_like(ids, kind), np.zeros_like(ids))
 
 
-def moved(given: Swarm, around: Liquid, frames: int, drag: float = 0.0) -> Swarm:
+def moved(given: Swarm, around: Around, frames: int, drag: float = 0.0) -> Swarm:
     for _frame in range(frames):
         given = advanced(given, around, around, Step(FRAME, drag, *GRAVITY), CELL)
     return given
@@ -67,8 +77,8 @@ def test_air_is_trapped_where_water_meets_and_not_where_it_parts() -> None:
     toward = np.where(position[:, :1] < 0.0, 2.0, -2.0) * np.array([[1.0, 0.0, 0.0]])
 
     def trapped(velocity: np.ndarray) -> float:
-        fluid = fluid_of(position, velocity.astype(np.float32), np.full(len(position), SPACING**3), CELL)
-        return float(trapped_air(fluid, -0.25 * SPACING, 0.0, 0.0, *velocity[0]))
+        fill = fill_of(position, velocity.astype(np.float32), np.full(len(position), SPACING**3), CELL)
+        return float(approach(fill, (-0.25 * SPACING, 0.0, 0.0), tuple(velocity[0]), 1.0))
 
     assert trapped(np.tile([[3.0, 1.0, -2.0]], (len(position), 1))) == pytest.approx(0.0, abs=1e-5)
     assert trapped(toward) > 1.0
@@ -80,10 +90,12 @@ def test_water_that_turns_as_a_whole_traps_no_air() -> None:
     position = block(24)
     for axis in (np.array([0.0, 0.0, 1.0]), np.array([0.6, -0.8, 0.0])):
         velocity = np.cross(10.0 * axis, position).astype(np.float32)
-        fluid = fluid_of(position, velocity, np.full(len(position), SPACING**3), CELL)
-        trapped = [trapped_air(fluid, *map(float, place), *map(float, speed)) for place, speed in zip(position, velocity, strict=True)]
+        fill = fill_of(position, velocity, np.full(len(position), SPACING**3), CELL)
+        trapped = [
+            approach(fill, tuple(map(float, place)), tuple(map(float, speed)), 1.0) for place, speed in zip(position, velocity, strict=True)
+        ]
         mean = float(np.sqrt((velocity.astype(np.float64) ** 2).sum(axis=1).mean()))
-        assert max(trapped) < CALM * foaming_speeds([(0.5 * mean**2, 1.0)])[0]
+        assert max(trapped) < CALM * foaming_speed(mean)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -104,20 +116,20 @@ def test_the_front_of_water_makes_foam_where_it_is_an_edge_and_not_where_it_is_f
 
 
 def test_the_grid_tells_how_full_the_space_is_and_how_it_moves() -> None:
-    fluid = pool(velocity=(1.0, -2.0, 0.5)).fluid
+    fill = pool(velocity=(1.0, -2.0, 0.5)).fill
     for height, expected in ((-0.4, 1.0), (0.0, 0.5), (0.25, 0.0)):
-        full, _gradient, velocity = sample(fluid, 0.01, 0.02, height)
+        full, _gradient, velocity = sample(fill, 0.01, 0.02, height)
         assert full == pytest.approx(expected, abs=0.02)
         assert velocity == pytest.approx((1.0, -2.0, 0.5) if expected else (0.0, 0.0, 0.0), abs=1e-5)
-    gradient = sample(fluid, 0.01, 0.02, 0.0)[1]
-    assert gradient[2] == pytest.approx((sample(fluid, 0.01, 0.02, 1e-4)[0] - sample(fluid, 0.01, 0.02, -1e-4)[0]) / 2e-4, rel=1e-3)
+    gradient = sample(fill, 0.01, 0.02, 0.0)[1]
+    assert gradient[2] == pytest.approx((sample(fill, 0.01, 0.02, 1e-4)[0] - sample(fill, 0.01, 0.02, -1e-4)[0]) / 2e-4, rel=1e-3)
 
 
 def test_water_flung_far_away_takes_no_more_room() -> None:
     position = np.array([[0.0, 0.0, 0.0], [1e5, -1e5, 1e5], [1e12, 0.0, 0.0]], np.float32)
-    fluid: Fluid = liquid(position, np.zeros_like(position)).fluid
-    assert len(fluid.nodes) <= 17 * 64
-    assert sample(fluid, 0.0, 0.0, 0.0)[0] > 0.0
+    fill: Fill = liquid(position, np.zeros_like(position)).fill
+    assert len(fill.nodes) <= 17 * 64
+    assert sample(fill, 0.0, 0.0, 0.0)[0] > 0.0
 
 
 @pytest.mark.parametrize("drag", [0.0, 3.0])
@@ -221,12 +233,12 @@ def floor(kind: str) -> Collider:
     return Collider("floor", Mesh(vertices, CUBE_TRIANGLES), motion=Motion(frames, vertices=vertices + rise[:, None, :3, 3]))
 
 
-def at_frame(bounds: Boundaries, number: int) -> Liquid:
+def at_frame(bounds: Boundaries, number: int) -> Around:
     """No liquid, and colliders that have moved here from the frame before."""
     poses = [{"floor": np.eye(4)} for _frame in range(2)]
     for pose, frame in zip(poses, (number - 1, number), strict=True):
         pose["floor"][2, 3] = 2.0 * FRAME * min(frame, 12)
-    return nothing()._replace(number=number, boundaries=bounds.at(Moment(number), poses[1], Earlier(number - 1, FRAME, poses[0])))
+    return bounded(nothing(), bounds.at(Moment(number), poses[1], Earlier(number - 1, FRAME, poses[0])))._replace(number=number)
 
 
 @pytest.mark.parametrize("kind", ["rigid", "deforming", "dynamic"])

@@ -5,18 +5,19 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mpm_addon.core.foam.births import Limits
-from mpm_addon.core.foam.motion import SPRAY, Step
 from mpm_addon.core.geometry.rotation import rotation_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.scene.animation import Motion
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.shape import Shape
+from mpm_addon.core.swarm.flight import Step
+from mpm_addon.core.swarm.foam_births import Limits
+from mpm_addon.core.swarm.foam_motion import SPRAY
 from mpm_addon.derived.boundaries import Boundaries, Earlier
 from mpm_addon.derived.foam_swarm import advanced, born
 from tests.derived.caches import SPACING, block, description
-from tests.derived.test_foam_motion import CELL, FRAME, liquid, moved, nothing, swarm
+from tests.derived.test_foam_motion import CELL, FRAME, bounded, liquid, moved, nothing, swarm
 
 # Half of the thickness of the walls, and of what a sheet blocks [m].
 WALL, FOIL, SHEET = CELL, 0.05 * CELL, 0.5 * CELL
@@ -91,7 +92,7 @@ def test_a_thin_wall_that_moves_sweeps_spray_along(kind: str, turn: float) -> No
     still, fast = swarm(start, 0.0, SPRAY), swarm(start, (200.0, 0.0, 0.0), SPRAY)
     for number in range(1, 13):
         earlier = Earlier(number - 1, FRAME, {"wall": poses[number - 1]})
-        around = nothing()._replace(boundaries=bounds.at(Moment(number), {"wall": poses[number]}, earlier))
+        around = bounded(nothing(), bounds.at(Moment(number), {"wall": poses[number]}, earlier))
         still, fast = (advanced(each, around, around, Step(FRAME, 0.0, 0.0, 0.0, 0.0), CELL) for each in (still, fast))
     assert len(still.id) == 300
     assert ((still.position - poses[12, :3, 3]) @ poses[12, :3, 0]).min() >= FOIL

@@ -24,7 +24,6 @@ from mpm_addon.storage.births import check_attribute
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.derived import Origin, counts_of, derived_path, source_of
 from mpm_addon.storage.failure import FAILURE, read_failure, summary, write_failure
-from mpm_addon.storage.foam_file import ATTRIBUTES, Foam, foam_at, write_foam
 from mpm_addon.storage.mesh_encoding import in_order_of_use
 from mpm_addon.storage.presets import read_material_preset
 from mpm_addon.storage.retimed_frames import MomentReader
@@ -32,7 +31,8 @@ from mpm_addon.storage.scene_file import read_scene_words
 from mpm_addon.storage.skin_file import Cut, Skin, SkinPiece, skin_at, write_skin
 from mpm_addon.storage.status import read_status, status_words
 from mpm_addon.storage.surface_file import Surface, SurfacePiece, surface_at, write_surface
-from mpm_addon.storage.take import FOAM, SKIN, SURFACE
+from mpm_addon.storage.swarm_file import StoredSwarm, swarm_at, types_of, write_swarm
+from mpm_addon.storage.take import DEBRIS, FOAM, SKIN, SURFACE
 from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
 
@@ -297,31 +297,40 @@ def check_skins(folder: Path) -> None:
                 assert ((piece.subdivision.ends >= 0) & (piece.subdivision.ends < ends)).all()
 
 
-def write_foams(folder: Path) -> Sequence[Path]:
-    """Foam beside the frames of a small cache: particles of every kind."""
-    write_cache("cache.json")(folder)
-    cache = open_cache(folder / "cache")
-    position, number = np.ascontiguousarray(VERTICES, np.float32), np.arange(8)
-    arrays = {name: (position if shape else 0.1 * number).astype(kind) for name, (kind, shape) in ATTRIBUTES.items()}
-    arrays |= {"id": (3 * number).astype(np.int32), "kind": (number % 3).astype(np.int32)}
-    paths = [derived_path(cache, Moment(number), FOAM) for number in cache.frames]
-    paths[0].parent.mkdir(parents=True)
-    for frame, path in zip(cache.frames, paths, strict=True):
-        write_foam(path, Foam(Origin(Moment(frame), "", source_of(cache, Moment(frame), FOAM), (0,)), arrays), 0.1)
-    return paths
+def write_swarms(kind: str) -> Callable[[Path], Sequence[Path]]:
+    """Foam or debris beside the frames of a small cache: particles of every kind."""
+
+    def write(folder: Path) -> Sequence[Path]:
+        write_cache("cache.json")(folder)
+        cache = open_cache(folder / "cache")
+        position, number = np.ascontiguousarray(VERTICES, np.float32), np.arange(8)
+        arrays = {name: (position if shape else 0.1 * number).astype(type) for name, (type, shape) in types_of(kind).items()}
+        arrays |= {"id": (3 * number).astype(np.int32), "kind": (number % (3 if kind == FOAM else 2)).astype(np.int32)}
+        paths = [derived_path(cache, Moment(number), kind) for number in cache.frames]
+        paths[0].parent.mkdir(parents=True)
+        for frame, path in zip(cache.frames, paths, strict=True):
+            origin = Origin(Moment(frame), "", source_of(cache, Moment(frame), kind), (0,))
+            write_swarm(path, kind, StoredSwarm(origin, arrays), 0.1)
+        return paths
+
+    return write
 
 
-def check_foams(folder: Path) -> None:
-    """Everything that is read of foam: its states, and finite arrays of the right types, with ascending ids and known kinds."""
-    cache = open_cache(folder / "cache")
-    counts_of(cache, FOAM, "")
-    for number in cache.frames:
-        arrays = foam_at(cache, Moment(number)).arrays
-        for name, (kind, shape) in ATTRIBUTES.items():
-            assert (arrays[name].dtype, arrays[name].shape) == (kind, (len(arrays["id"]), *shape))
-            assert np.isfinite(arrays[name]).all()
-        assert (np.diff(arrays["id"]) > 0).all()
-        assert np.isin(arrays["kind"], (0, 1, 2)).all()
+def check_swarms(kind: str) -> Callable[[Path], None]:
+    """Everything that is read of foam or debris: its states, and finite arrays of the right types, with ascending ids and known kinds."""
+
+    def check(folder: Path) -> None:
+        cache = open_cache(folder / "cache")
+        counts_of(cache, kind, "")
+        for number in cache.frames:
+            arrays = swarm_at(cache, Moment(number), kind).arrays
+            for name, (type, shape) in types_of(kind).items():
+                assert (arrays[name].dtype, arrays[name].shape) == (type, (len(arrays["id"]), *shape))
+                assert np.isfinite(arrays[name]).all()
+            assert (np.diff(arrays["id"]) > 0).all()
+            assert np.isin(arrays["kind"], (0, 1, 2) if kind == FOAM else (0, 1)).all()
+
+    return check
 
 
 def check_resumption(folder: Path) -> None:
@@ -369,7 +378,8 @@ FORMATS = {
         Format("frame.mpm", write_cache("takes/*/frames/*"), check_cache, mutated_container),
         Format("surface.mpm", write_surfaces, check_surfaces, mutated_container),
         Format("skin.mpm", write_skins, check_skins, mutated_container),
-        Format("foam.mpm", write_foams, check_foams, mutated_container),
+        Format("foam.mpm", write_swarms(FOAM), check_swarms(FOAM), mutated_container),
+        Format("debris.mpm", write_swarms(DEBRIS), check_swarms(DEBRIS), mutated_container),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
         Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),
     )

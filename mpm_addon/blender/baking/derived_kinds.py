@@ -10,10 +10,10 @@ from ...core.messages import Message
 from ...core.particles import Moment
 from ...storage import open_cache
 from ...storage.derived import derived_path
-from ...storage.take import FOAM, SKIN, SURFACE, VOLUME
+from ...storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import foam_objects, particle_objects, skin_objects, surface_objects, volume_objects
+from ..playback import particle_objects, skin_objects, surface_objects, swarm_objects, volume_objects
 from ..settings import paths
 from ..settings.derived_settings import displayed_as_mesh
 from . import skin_meshes
@@ -173,9 +173,33 @@ class _Volume(DerivedKind):
         return volume_objects.status(item)
 
 
-class _Foam(DerivedKind):
-    """Foam is displayed beside any display."""
+class _Swarm(DerivedKind):
+    """Foam and debris are displayed beside any display."""
 
+    shown = ("is_shown", "is_fog", "fog_detail")
+
+    def object_of(self, item: BlenderObject) -> BlenderObject | None:
+        return swarm_objects.swarm_of(item, self.name)
+
+    def add_object(self, scene: BlenderScene, item: BlenderObject) -> bool:
+        if swarm_objects.swarm_of(item, self.name) is not None:
+            return False
+        self.dress(item, swarm_objects.add(item, self.name))
+        display.dress_fog(item, self.name)
+        return True
+
+    def dress(self, item: BlenderObject, shown: BlenderObject) -> None:
+        """Give the object that shows it beside a particle object its look."""
+        raise NotImplementedError
+
+    def remove_objects(self, item: BlenderObject) -> None:
+        swarm_objects.remove(item, self.name)
+
+    def status(self, item: BlenderObject) -> Message:
+        return swarm_objects.status(item, self.name)
+
+
+class _Foam(_Swarm):
     name, label, help_page, icon = FOAM, "Foam", "manual/foam", "MOD_FLUIDSIM"
     making = "Make spray, foam and bubbles from the water of each cached frame, in the background; frames that have foam are skipped"
     deleting = "Delete the foam of all frames and takes, but keep the particles"
@@ -183,25 +207,25 @@ class _Foam(DerivedKind):
     make_label, update_label, delete_label = "Make Foam", "Update Foam", "Delete Foam"
     when_busy, when_idle = "Foam is being made; stop it first", "No foam is being made"
     first = ("amount", "life")
-    shown = ("is_shown",)
 
-    def object_of(self, item: BlenderObject) -> BlenderObject | None:
-        return foam_objects.foam_of(item)
-
-    def add_object(self, scene: BlenderScene, item: BlenderObject) -> bool:
-        if foam_objects.foam_of(item) is not None:
-            return False
-        display.dress_foam(foam_objects.add(item))
-        return True
-
-    def remove_objects(self, item: BlenderObject) -> None:
-        foam_objects.remove(item)
-
-    def status(self, item: BlenderObject) -> Message:
-        return foam_objects.status(item)
+    def dress(self, item: BlenderObject, shown: BlenderObject) -> None:
+        display.dress_foam(shown)
 
 
-DERIVED_KINDS: Mapping[str, DerivedKind] = {kind.name: kind for kind in (_Surface(), _Skin(), _Volume(), _Foam())}
+class _Debris(_Swarm):
+    name, label, help_page, icon = DEBRIS, "Debris", "manual/debris", "MOD_EXPLODE"
+    making = "Make chips and dust where the material of each cached frame breaks, in the background; frames that have debris are skipped"
+    deleting = "Delete the debris of all frames and takes, but keep the particles"
+    stopping = "Stop making the debris and keep the finished frames"
+    make_label, update_label, delete_label = "Make Debris", "Update Debris", "Delete Debris"
+    when_busy, when_idle = "Debris is being made; stop it first", "No debris is being made"
+    first = ("chips", "dust")
+
+    def dress(self, item: BlenderObject, shown: BlenderObject) -> None:
+        display.dress_debris(item, shown)
+
+
+DERIVED_KINDS: Mapping[str, DerivedKind] = {kind.name: kind for kind in (_Surface(), _Skin(), _Volume(), _Foam(), _Debris())}
 
 
 def show_cached(scene: BlenderScene, item: BlenderObject) -> None:

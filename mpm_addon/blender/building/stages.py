@@ -199,6 +199,12 @@ class Stage:
         """Make spray, foam and bubbles during the bake."""
         self.scene.mpm.foam.while_baking = True
 
+    def debris(self, **settings: Any) -> None:
+        """Make chips and dust during the bake, with other settings than usual."""
+        self.scene.mpm.debris.while_baking = True
+        for name, value in settings.items():
+            setattr(self.scene.mpm.debris, name, value)
+
     def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7) -> None:
         """Add a plane that is rendered but not simulated."""
         self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness)

@@ -6,11 +6,11 @@ object, and `assets` for the groups inside it.
 """
 
 from .display_operators import register
-from .foam_look import dress_foam
 from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, rebuild, refit, refit_all
 from .materials import PAINTED_COLOR, Look, material_of
 from .modifier import input_identifier, set_input
 from .powder import dress_volume
+from .swarm_look import dress_debris, dress_foam, dress_fog
 from .tree import COUNT, RADIUS_SCALE, SHARE, SMOOTHING, SUBDIVISIONS, VARIATION, VOXEL_SIZE
 from .tree import NAME as MODIFIER_NAME
 
@@ -27,7 +27,9 @@ __all__ = [
     "Look",
     "build_missing",
     "dress",
+    "dress_debris",
     "dress_foam",
+    "dress_fog",
     "dress_volume",
     "input_identifier",
     "is_rendered_as_surface",

@@ -13,13 +13,13 @@ import bpy
 
 from ...core.laws.finish import GRAINS, POINTS, SPHERES, SURFACE
 from ..host.blender_types import NodeTree
-from . import foam, grains, points, spheres, surface
+from . import debris, foam, grains, points, spheres, surface
 from .node_builder import Builder, declare
 
 _BUILT, _VERSION = "mpm_built", "mpm_version"
 # Every group has NAME, VERSION, HELP, INPUTS and build().
 OF_MODE: Mapping[str, ModuleType] = {POINTS: points, SPHERES: spheres, GRAINS: grains, SURFACE: surface}
-GROUPS: tuple[ModuleType, ...] = (*OF_MODE.values(), foam)
+GROUPS: tuple[ModuleType, ...] = (*OF_MODE.values(), foam, debris)
 _CATALOG = "9a4c1f0e-6d5b-4f0c-9a57-3b8f4f1d6e21"
 
 

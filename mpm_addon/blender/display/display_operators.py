@@ -14,7 +14,7 @@ from ..host.registrar import Registrar
 from ..host.runtime import runtime
 from ..settings.declarations import enum_items
 from ..settings.display_settings import DisplayListeners
-from . import assets, looks
+from . import assets, looks, swarm_look
 
 
 def _shows_particles(context: Context) -> bool:
@@ -113,3 +113,4 @@ def register(registrar: Registrar) -> None:
     registrar.classes(_CLASSES)
     registrar.member(runtime.of(DisplayListeners).functions, looks.on_change)
     registrar.member(bpy.app.handlers.load_post, _on_load)
+    swarm_look.register(registrar)

@@ -53,7 +53,7 @@ def build(builder: Builder) -> None:
     # the same volume, but flatter
     wide = builder.math("MULTIPLY", _SIZE, builder.math("POWER", ratio, -1.0 / 3.0))
     shape = builder.out("ShaderNodeCombineXYZ", {0: wide, 1: wide, 2: builder.math("MULTIPLY", wide, ratio)})
-    stones = [builder.painted(_stone(builder, shape, seed), inputs["Material"]) for seed in range(_SHAPES)]
+    stones = [builder.painted(stone(builder, shape, seed), inputs["Material"]) for seed in range(_SHAPES)]
     given = {
         "Points": grains,
         "Instance": builder.out("GeometryNodeGeometryToInstance", {"Geometry": stones}),
@@ -95,7 +95,7 @@ def _looseness(builder: Builder, edge: Any) -> Any:
     return builder.math("MINIMUM", _LOOSEST, builder.math("MAXIMUM", 1.0, builder.math("DIVIDE", distance, edge)))
 
 
-def _stone(builder: Builder, shape: Any, seed: int) -> Any:
+def stone(builder: Builder, shape: Any, seed: int) -> Any:
     """A low-poly sphere with randomly displaced vertices."""
     sphere = builder.out("GeometryNodeMeshIcoSphere", {"Radius": 1.0, "Subdivisions": 2 if seed % 2 else 1})
     index = builder.out("GeometryNodeInputIndex")

@@ -14,7 +14,7 @@ from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
-from ..playback import derived_objects, particle_objects, skin_objects, surface_objects
+from ..playback import derived_objects, fog_objects, particle_objects, skin_objects, surface_objects
 from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, is_asked_for, shows_mesh
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range, is_color_material
@@ -67,7 +67,10 @@ def _adopt(item: BlenderObject, *, is_new: bool) -> None:
     for part in parts:
         part.skin = part.skin or derived_objects.adopt(item, take.SKIN, part.name)
     item.mpm.volume.object = item.mpm.volume.object or derived_objects.adopt(item, take.VOLUME)
-    item.mpm.foam.object = item.mpm.foam.object or derived_objects.adopt(item, take.FOAM)
+    for kind in (take.FOAM, take.DEBRIS):
+        settings = getattr(item.mpm, kind)
+        settings.object = settings.object or derived_objects.adopt(item, kind)
+        settings.fog = settings.fog or derived_objects.adopt(item, fog_objects.mark(kind))
     if item.mpm.surface.object is None:
         surface = item.mpm.surface.object = derived_objects.adopt(item, take.SURFACE)
         materials = [] if surface is None or not is_new else list(surface.data.materials)

@@ -20,7 +20,7 @@ from ..baking import previews
 from ..baking.child import run_script
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
 from ..host.wording import in_blender
-from ..playback import foam_objects, particle_objects, skin_objects, surface_objects, volume_objects
+from ..playback import fog_objects, particle_objects, skin_objects, surface_objects, swarm_objects, volume_objects
 from .particle_files import alone_in, cannot_write, missing_frames, pass_through, stand_in, write_usd
 from .published_file import ANSWER, Split, split_attributes
 
@@ -70,8 +70,8 @@ def publish(context: Context, folder: Path) -> list[Message]:
         surfaces = [surface for _, item in shown if (surface := surface_objects.surface_of(item)) is not None and surface.library is None]
         skins = [skin for _, item in shown for _, _, skin in skin_objects.skins_of(item, is_any=True)]
         volumes = [volume for _, item in shown if (volume := volume_objects.volume_of(item)) is not None and volume.library is None]
-        foams = [foam for _, item in shown if (foam := foam_objects.foam_of(item)) is not None and foam.library is None]
-        derived = [each.name for each in (*surfaces, *skins, *volumes, *foams)]
+        swarms = [(kind, each) for _, item in shown for kind in swarm_objects.NAMES for each in _swarms_of(item, kind)]
+        derived = [each.name for each in (*surfaces, *skins, *volumes, *(each for _kind, each in swarms))]
         told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "derived": derived, "jobs": jobs}
         said = run_script(_SCRIPT, [str(target), json.dumps(told)])
         outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
@@ -80,10 +80,16 @@ def publish(context: Context, folder: Path) -> list[Message]:
         raise
     notes += [Message("it is not published", ("export it as Alembic or USD",), f'"{skin.name}"') for skin in skins]
     notes += [Message("it is not published", ("export the volumes as OpenVDB files",), f'"{volume.name}"') for volume in volumes]
-    notes += [Message("it is not published", ("export the foam as PLY or NPZ files",), f'"{foam.name}"') for foam in foams]
+    notes += [Message("it is not published", (f"export the {kind} as PLY or NPZ files",), f'"{each.name}"') for kind, each in swarms]
     notes += [Message("it is outside the folder and was not packed", ("copy it to the same path",), path) for path in outside]
     _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": [in_blender(note) for note in notes]})
     return notes
+
+
+def _swarms_of(item: BlenderObject, kind: str) -> list[BlenderObject]:
+    """The objects that show the foam or debris of a particle object."""
+    found = (swarm_objects.swarm_of(item, kind), fog_objects.fog_object_of(item, kind))
+    return [each for each in found if each is not None and each.library is None]
 
 
 def _prepare(folder: Path, blend: Path) -> None:

@@ -33,6 +33,8 @@ _SUBJECTS = (
     ("bpy.types.mpm_pg_shown_volume*", "manual/volumes"),
     ("bpy.types.mpm_pg_foam*", "manual/foam"),
     ("bpy.types.mpm_pg_shown_foam*", "manual/foam"),
+    ("bpy.types.mpm_pg_debris*", "manual/debris"),
+    ("bpy.types.mpm_pg_shown_debris*", "manual/debris"),
     ("bpy.types.mpm_pg_*", "manual/objects"),
     ("bpy.ops.mpm.export*", "manual/interchange"),
     ("bpy.ops.mpm.publish*", "manual/interchange"),
@@ -45,6 +47,7 @@ _SUBJECTS = (
     ("bpy.ops.mpm.skin*", "manual/surfaces"),
     ("bpy.ops.mpm.volume*", "manual/volumes"),
     ("bpy.ops.mpm.foam*", "manual/foam"),
+    ("bpy.ops.mpm.debris*", "manual/debris"),
     ("bpy.ops.mpm.*", "manual/bake_panel"),
 )
 

@@ -10,7 +10,7 @@ BUTTONS = {
     Action.REPLACE: "choose Bake Again to replace the frames, From Frame to resume after one of them, or choose another cache folder",
     Action.SHOW_OTHER_TAKE: "show another take, or choose Bake Again",
     Action.MEND_BY_TAKE: "choose one of its takes",
-    Action.DERIVE: "choose Make Surface, Make Skin, Make Volume or Make Foam to resume",
+    Action.DERIVE: "choose Make Surface, Make Skin, Make Volume, Make Foam or Make Debris to resume",
     Action.FIND_MISSING: "show that take and resume its bake to fill the gap",
     Action.THICKEN: "give it a thickness (Extrude for a text or curve, Solidify for a mesh), or, for an emitter, set Source to Surface",
 }

@@ -1,4 +1,4 @@
-"""The objects that show surfaces, skins, volumes and foam beside particle objects: whose results they show, and which of them are orphans.
+"""The objects that show derived data beside particle objects: whose results they show, and which of them are orphans.
 
 An orphan is one whose particle object was deleted. It shows nothing, and the next particle object of the same emitters adopts it, with the
 artist's materials and modifiers. A copy of such an object is the artist's own: it is never an orphan.
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...storage.take import FOAM, SKIN, SURFACE, VOLUME
+from ...storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderObject
 from ..host.runtime import OfFile, runtime
 
 
 class Child(NamedTuple):
-    """An object that shows derived data: one of `take.KINDS`, the emitter of a skin, and the object."""
+    """An object that shows derived data: one of `take.KINDS` (of a fog, see `fog_objects.mark`), the emitter of a skin, and the object."""
 
     kind: str
     emitter: str
@@ -49,7 +49,8 @@ class Families(OfFile):
 
 def children_of(item: BlenderObject) -> Iterator[Child]:
     """What a particle object points to, including objects of the one that it was copied from."""
-    found = [Child(kind, "", getattr(item.mpm, kind).object) for kind in (SURFACE, VOLUME, FOAM)]
+    found = [Child(kind, "", getattr(item.mpm, kind).object) for kind in (SURFACE, VOLUME, FOAM, DEBRIS)]
+    found += [Child(f"{kind} {VOLUME}", "", getattr(item.mpm, kind).fog) for kind in (FOAM, DEBRIS)]
     found += [Child(SKIN, part.name, part.skin) for part in item.mpm.display.parts]
     return (child for child in found if child.shown is not None)
 

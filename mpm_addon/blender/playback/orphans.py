@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from ...storage.take import FOAM, SKIN, SURFACE
+from ...storage.take import DEBRIS, FOAM, SKIN, SURFACE
 from ..host.registrar import Registrar
-from . import derived_objects, foam_objects, skin_objects, surface_objects, volume_objects
+from . import derived_objects, skin_objects, surface_objects, swarm_objects, volume_objects
 
 
 def empty() -> None:
@@ -20,8 +20,8 @@ def empty() -> None:
             surface_objects.clear(shown.data)
         elif shown.mpm.derived.kind == SKIN:
             skin_objects.collapse(shown.data)
-        elif shown.mpm.derived.kind == FOAM:
-            foam_objects.empty(shown.data)
+        elif shown.mpm.derived.kind in (FOAM, DEBRIS):
+            swarm_objects.empty(shown.data)
         else:
             volume_objects.empty(shown.data)
 

@@ -26,7 +26,7 @@ from ..host.runtime import OfFile, OfSession, runtime
 from ..settings import paths, retime
 from ..settings.declarations import decimal
 from ..settings.listeners import PlaybackListeners
-from . import attributes, derived_objects, foam_objects, orphans, skin_objects, surface_objects, volume_objects
+from . import attributes, derived_objects, orphans, skin_objects, surface_objects, swarm_objects, volume_objects
 
 OBJECT_NAME = "MPM Particles"
 MATERIAL_INDEX = attributes.MATERIAL_INDEX
@@ -233,7 +233,7 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
             surface_objects.clear(item.mpm.surface.object.data)
         skin_objects.clear(item)
         volume_objects.clear(item)
-        foam_objects.clear(item)
+        swarm_objects.clear(item)
         return error.message if isinstance(error, MpmError) else Message(str(error))
     return NOTHING
 
@@ -246,7 +246,7 @@ def present(
     asked: Wanted,
     read: Callable[[], Mapping[str, NDArray[Any]]],
 ) -> None:
-    """Show the surface, the skins, the volume and the foam of a frame, if it has them, and the particles that these do not replace.
+    """Show the derived data of a frame, if it has any, and the particles that it does not replace.
 
     Args:
         read: returns the particles; not called if all are covered. Raises CacheError or OSError.
@@ -256,7 +256,7 @@ def present(
     advanced = derived_objects.Moved(asked.like, moved, asked.factor, scale_length)
     smooth = surface_objects.show(item, reader.cache, advanced)
     volume_objects.show(item, reader.cache, volume_objects.Wanted(asked.like, asked.factor, scale_length))
-    foam_objects.show(item, reader.cache, advanced)
+    swarm_objects.show(item, reader.cache, advanced)
     followed = skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length, smooth)
     covered = {*(() if item.mpm.surface.has_points else smooth), *skin_objects.show(item, reader.cache, followed)}
     if not covered:

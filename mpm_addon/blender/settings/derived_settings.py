@@ -1,4 +1,4 @@
-"""The settings of derived data: how it is made, on `Scene.mpm.surface`, `skin`, `volume` and `foam`, and how an object shows it."""
+"""The settings of derived data: how each kind is made, on `Scene.mpm.surface` and so on, and how an object shows it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,16 +8,18 @@ import bpy
 from bpy.props import FloatVectorProperty, IntProperty, PointerProperty, StringProperty
 
 from ...core.errors import MpmError
+from ...derived.debris_settings import DebrisSettings
+from ...derived.fog import USUAL_DETAIL
 from ...derived.settings import FoamSettings, SkinSettings, SurfaceSettings, VolumeSettings
-from ...storage.take import FOAM, SKIN, SURFACE, VOLUME
+from ...storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderScene
 from . import paths
-from .declarations import annotations_of, property_group, toggle, values_of
+from .declarations import STILL, annotations_of, property_group, toggle, values_of
 from .display_settings import shows_mesh
-from .listeners import playback_changed
+from .listeners import fog_changed, playback_changed
 
 # The kinds whose settings are declared; those of skins follow from what is displayed.
-DECLARED: Mapping[str, type[Any]] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings, FOAM: FoamSettings}
+DECLARED: Mapping[str, type[Any]] = {SURFACE: SurfaceSettings, VOLUME: VolumeSettings, FOAM: FoamSettings, DEBRIS: DebrisSettings}
 
 
 def _made_group(kind: str, help: str, tip: str, *, default: bool = True) -> type:
@@ -48,6 +50,12 @@ _MADE = {
         "Make the foam of each new frame during the bake, at low priority",
         default=False,
     ),
+    DEBRIS: _made_group(
+        DEBRIS,
+        "How chips and dust are made from cached frames.",
+        "Make the debris of each new frame during the bake, at low priority",
+        default=False,
+    ),
 }
 
 _SHOWN_SURFACE = property_group(
@@ -75,19 +83,37 @@ _SHOWN_VOLUME = property_group(
     description="How an object shows the volume of its particles.",
 )
 
-_SHOWN_FOAM = property_group(
-    "MPM_PG_shown_foam",
-    {
-        "object": PointerProperty(type=bpy.types.Object, name="Object", description="Mesh object with the spray, foam and bubbles"),
-        "is_shown": toggle(
-            "Show Foam",
-            "Show the spray, foam and bubbles of these particles at frames that have them",
-            default=True,
-            update=playback_changed,
-        ),
-    },
-    description="How an object shows the foam of its particles.",
-)
+
+def _shown_swarm(kind: str, words: str, foggy: str) -> type:
+    """How an object shows foam or debris: `words` name its particles, `foggy` those that can be a volume."""
+    return property_group(
+        f"MPM_PG_shown_{kind}",
+        {
+            "object": PointerProperty(type=bpy.types.Object, name="Object", description=f"Mesh object with the {words}"),
+            "fog": PointerProperty(type=bpy.types.Object, name="Volume", description=f"Volume object with the {foggy}"),
+            "is_shown": toggle(
+                f"Show {kind.title()}",
+                f"Show the {words} of these particles at frames that have them",
+                default=True,
+                update=playback_changed,
+            ),
+            "is_fog": toggle(f"{foggy.title()} as Volume", f"Show {foggy} as a volume instead of points", update=fog_changed),
+            "fog_detail": IntProperty(
+                name="Voxels per Cell",
+                description="Voxels of this volume along the edge of a grid cell; higher values look sharper and take longer",
+                default=USUAL_DETAIL,
+                min=1,
+                max=8,
+                update=playback_changed,
+                options=STILL,
+            ),
+        },
+        description=f"How an object shows the {kind} of its particles.",
+    )
+
+
+_SHOWN_FOAM = _shown_swarm(FOAM, "spray, foam and bubbles", "foam")
+_SHOWN_DEBRIS = _shown_swarm(DEBRIS, "chips and dust", "dust")
 
 _TORN = property_group(
     "MPM_PG_torn",
@@ -136,7 +162,7 @@ _DERIVED = property_group(
     description="What an object beside a particle object shows.",
 )
 
-_SHOWN = {SURFACE: _SHOWN_SURFACE, VOLUME: _SHOWN_VOLUME, FOAM: _SHOWN_FOAM}
+_SHOWN = {SURFACE: _SHOWN_SURFACE, VOLUME: _SHOWN_VOLUME, FOAM: _SHOWN_FOAM, DEBRIS: _SHOWN_DEBRIS}
 
 GROUPS = (_TORN, _SUBDIVIDED, _DERIVED, *_MADE.values(), *_SHOWN.values())
 OF_SCENE: Mapping[str, Any] = {kind: PointerProperty(type=group) for kind, group in _MADE.items()}
@@ -150,7 +176,7 @@ OF_OBJECT: Mapping[str, Any] = {
 
 def settings_of(
     scene: BlenderScene, kind: str, folder: Path | None = None
-) -> SurfaceSettings | SkinSettings | VolumeSettings | FoamSettings:
+) -> SurfaceSettings | SkinSettings | VolumeSettings | FoamSettings | DebrisSettings:
     """How the derived data of a scene is made. Raises MpmError if a value is out of range, or no emitter is displayed as a mesh.
 
     Args:

@@ -15,6 +15,20 @@ class PlaybackListeners(OfSession):
     functions: list[Callable[[Any], None]] = field(default_factory=list)
 
 
+@dataclass
+class FogListeners(OfSession):
+    """Called with an object whose foam or dust is to be shown as a volume, or no longer."""
+
+    functions: list[Callable[[Any], None]] = field(default_factory=list)
+
+
+def fog_changed(settings: Any, context: Context) -> None:
+    """The update function of such a setting."""
+    for listener in runtime.of(FogListeners).functions:
+        listener(settings.id_data)
+    playback_changed(settings, context)
+
+
 def playback_changed(_settings: Any, context: Context) -> None:
     """The update function of such a setting."""
     for listener in runtime.of(PlaybackListeners).functions:

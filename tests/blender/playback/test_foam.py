@@ -11,14 +11,14 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import derived_facts, derived_kinds, derived_processes
 from mpm_addon.blender.host.wording import in_blender
-from mpm_addon.blender.playback import foam_objects, orphans
+from mpm_addon.blender.playback import orphans, swarm_objects
 from mpm_addon.blender.settings import derived_settings
 from mpm_addon.core.messages import NOTHING
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import FoamSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import Origin, derived_path, source_of
-from mpm_addon.storage.foam_file import Foam, write_foam
+from mpm_addon.storage.swarm_file import StoredSwarm, write_swarm
 from mpm_addon.storage.take import FOAM
 from tests.blender.scenes import error_of
 
@@ -45,7 +45,7 @@ def write(item: Any, number: int, *, count: int = COUNT, settings: str = "") -> 
         "size": np.full(count, 0.5, np.float32),
     }
     origin = Origin(Moment(number), settings or FoamSettings().hash, source_of(cache, Moment(number), FOAM), (1,))
-    write_foam(path, Foam(origin, arrays), 0.1)
+    write_swarm(path, FOAM, StoredSwarm(origin, arrays), 0.1)
 
 
 def points(item: Any, name: str = "position", components: int = 3) -> np.ndarray:
@@ -60,19 +60,19 @@ def points(item: Any, name: str = "position", components: int = 3) -> np.ndarray
 def test_the_foam_of_each_frame_is_shown_and_none_where_there_is_none(bpy: Any, particles: Any) -> None:
     write(particles, 2)
     write(particles, 3, count=7)
-    foam_objects.add(particles)
+    swarm_objects.add(particles, FOAM)
     for number, count in ((1, 0), (2, COUNT), (3, 7), (2, COUNT), (1, 0)):
         bpy.context.scene.frame_set(number)
         found = points(particles)
         assert len(found) == count
         assert (found[:, 2] == number).all()
         # the particles stay
-        assert (len(particles.data.vertices), foam_objects.status(particles)) == (6, NOTHING)
+        assert (len(particles.data.vertices), swarm_objects.status(particles, FOAM)) == (6, NOTHING)
 
 
 def test_foam_can_be_hidden(bpy: Any, particles: Any) -> None:
     write(particles, 1)
-    foam_objects.add(particles)
+    swarm_objects.add(particles, FOAM)
     bpy.context.scene.frame_set(1)
     assert len(points(particles)) == COUNT
     particles.mpm.foam.is_shown = False
@@ -88,7 +88,7 @@ def test_lengths_are_in_the_units_of_the_scene_and_retimed_particles_move_betwee
     scene = bpy.context.scene
     scene.unit_settings.scale_length = 0.5
     write(particles, 1)
-    foam_objects.add(particles)
+    swarm_objects.add(particles, FOAM)
     particles.mpm.use_retime, particles.mpm.playback_speed = True, 0.25
     scene.frame_set(2)
     seconds = 0.25 / scene.render.fps
@@ -100,18 +100,18 @@ def test_lengths_are_in_the_units_of_the_scene_and_retimed_particles_move_betwee
 
 
 def test_the_foam_is_a_child_beside_the_particles_and_there_is_one(bpy: Any, particles: Any) -> None:
-    shown = foam_objects.add(particles)
-    assert foam_objects.add(particles) == shown
+    shown = swarm_objects.add(particles, FOAM)
+    assert swarm_objects.add(particles, FOAM) == shown
     assert (shown.parent, list(shown.users_collection)) == (particles, list(particles.users_collection))
-    foam_objects.remove(particles)
+    swarm_objects.remove(particles, FOAM)
     assert particles.mpm.foam.object is None
-    assert foam_objects.OBJECT_NAME not in bpy.data.objects
-    assert foam_objects.OBJECT_NAME not in bpy.data.meshes
+    assert swarm_objects.NAMES[FOAM] not in bpy.data.objects
+    assert swarm_objects.NAMES[FOAM] not in bpy.data.meshes
 
 
 def test_foam_without_its_particles_is_empty(bpy: Any, particles: Any) -> None:
     write(particles, 1)
-    shown = foam_objects.add(particles)
+    shown = swarm_objects.add(particles, FOAM)
     bpy.context.scene.frame_set(1)
     assert len(shown.data.vertices) == COUNT
     bpy.data.objects.remove(particles)
@@ -164,18 +164,18 @@ def test_damaged_foam_says_so(bpy: Any, particles: Any) -> None:
     write(particles, 2)
     path = path_of(particles, 2)
     path.write_bytes(path.read_bytes()[:200])
-    foam_objects.add(particles)
+    swarm_objects.add(particles, FOAM)
     bpy.context.scene.frame_set(2)
-    assert "delete this file, then make the foam again" in in_blender(foam_objects.status(particles))
+    assert "delete this file, then make the foam again" in in_blender(swarm_objects.status(particles, FOAM))
     assert len(points(particles)) == 0
     bpy.context.scene.frame_set(3)
-    assert not foam_objects.status(particles)
+    assert not swarm_objects.status(particles, FOAM)
 
 
 @blender
 def test_foam_becomes_points_of_its_size_with_one_white_material(bpy: Any, particles: Any) -> None:
     write(particles, 1)
-    shown = foam_objects.add(particles)
+    shown = swarm_objects.add(particles, FOAM)
     for _again in range(2):
         display.dress_foam(shown)
     (modifier,) = shown.modifiers

@@ -87,6 +87,7 @@ def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
         (settings.domain, "object"),
         (settings.volume, "while_baking"),
         (settings.foam, "while_baking"),
+        (settings.debris, "while_baking"),
         (settings.surface, "quality"),
     ]
 

@@ -1,4 +1,4 @@
-"""A liquid on a grid: how full the space around each node is, and the velocity there, from the particles of one frame.
+"""Material on a grid: how full the space around each node is, and the velocity there, from the particles of one frame.
 
 Nodes are a grid spacing apart, in blocks of 4^3, and exist only near particles. Weights are those of the quadratic B-spline.
 """
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compilation.kernel import kernel
+from ..compilation.team import parallel_kernel
+from ..compilation.tickets import shared
 from ..errors import MpmError
 from ..transfer.blocks import find, insert
 
@@ -19,16 +21,17 @@ _MIDDLE = 1 << (_BITS - 1)
 BLOCK_NODES = 64
 # The sizes of the hash table; twice as large as the number of blocks, each of which takes a kilobyte.
 _FIRST_TABLE, _LARGEST_TABLE = 1 << 14, 1 << 22
+_GRAIN = 2048
 
 
-class Fluid(NamedTuple):
-    """A liquid.
+class Fill(NamedTuple):
+    """Material at a frame.
 
     Attributes:
         spacing: between nodes [m].
         keys, slots: a hash table with the number of each block.
         around: (blocks, 8) the numbers of a block and the next ones along x, y and z; 0 where there is none.
-        nodes: (64 blocks, 4) fullness, which is 1 inside the liquid, and velocity [m/s]; those of block 0 are empty.
+        nodes: (64 blocks, 4) fullness, which is 1 inside the material, and velocity [m/s]; those of block 0 are empty.
     """
 
     spacing: float
@@ -83,7 +86,7 @@ def find_blocks(position, spacing, keys, slots, unique):
 
 @kernel
 def link_blocks(unique, count, keys, slots, around):
-    """Find the blocks next to each other; see `Fluid.around`."""
+    """Find the blocks next to each other; see `Fill.around`."""
     for corner in range(8):
         around[0, corner] = 0
         step = np.int64(corner >> 2) << (2 * _BITS) | np.int64((corner >> 1) & 1) << _BITS | np.int64(corner & 1)
@@ -100,28 +103,28 @@ def weights(offset):
 
 
 @kernel
-def first_node(fluid, x, y, z):
+def first_node(fill, x, y, z):
     """The block of the first of the 27 nodes around a point (-1 if there is none), its place along each axis, and the offsets from it."""
-    sx, sy, sz = x / fluid.spacing, y / fluid.spacing, z / fluid.spacing
+    sx, sy, sz = x / fill.spacing, y / fill.spacing, z / fill.spacing
     low_x, low_y, low_z = math.floor(sx - 0.5), math.floor(sy - 0.5), math.floor(sz - 0.5)
     key = key_of(low_x >> 2, low_y >> 2, low_z >> 2)
-    block = find(fluid.keys, fluid.slots, key) if key >= 0 else np.int64(-1)
+    block = find(fill.keys, fill.slots, key) if key >= 0 else np.int64(-1)
     return block, (low_x & 3, low_y & 3, low_z & 3), (sx - low_x, sy - low_y, sz - low_z)
 
 
 @kernel
-def node_at(fluid, block, x, y, z):
+def node_at(fill, block, x, y, z):
     """The row of a node, given its place from the first corner of a block, at most two blocks away."""
-    other = fluid.around[block, (x >> 2) * 4 + (y >> 2) * 2 + (z >> 2)]
+    other = fill.around[block, (x >> 2) * 4 + (y >> 2) * 2 + (z >> 2)]
     return other * BLOCK_NODES + (x & 3) * 16 + (y & 3) * 4 + (z & 3)
 
 
 @kernel
-def spread(position, velocity, volume, fluid):
+def spread(position, velocity, volume, fill):
     """Add the volumes [m^3] (n,) of particles and their momenta to the nodes, and divide. One after another, in a fixed order."""
-    nodes, share = fluid.nodes, 1.0 / fluid.spacing**3
+    nodes, share = fill.nodes, 1.0 / fill.spacing**3
     for particle in range(position.shape[0]):
-        block, (px, py, pz), (ox, oy, oz) = first_node(fluid, position[particle, 0], position[particle, 1], position[particle, 2])
+        block, (px, py, pz), (ox, oy, oz) = first_node(fill, position[particle, 0], position[particle, 1], position[particle, 2])
         if block < 0:
             continue
         (wx, _), (wy, _), (wz, _) = weights(ox), weights(oy), weights(oz)
@@ -130,7 +133,7 @@ def spread(position, velocity, volume, fluid):
             for j in range(3):
                 part = wx[i] * wy[j] * volume[particle] * share
                 for k in range(3):
-                    node, weight = node_at(fluid, block, px + i, py + j, pz + k), part * wz[k]
+                    node, weight = node_at(fill, block, px + i, py + j, pz + k), part * wz[k]
                     nodes[node, 0] += weight
                     nodes[node, 1] += weight * u
                     nodes[node, 2] += weight * v
@@ -142,37 +145,85 @@ def spread(position, velocity, volume, fluid):
 
 
 @kernel
-def sample(fluid, x, y, z):
-    """The fullness at a point, its gradient [1/m], and the mean velocity of the liquid around [m/s]; all 0 where there is none."""
-    block, (px, py, pz), (ox, oy, oz) = first_node(fluid, x, y, z)
+def sample(fill, x, y, z):
+    """The fullness at a point, its gradient [1/m], and the mean velocity of the material around [m/s]; all 0 where there is none."""
+    block, (px, py, pz), (ox, oy, oz) = first_node(fill, x, y, z)
     full, gx, gy, gz, u, v, w = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if block >= 0:
         (wx, dx), (wy, dy), (wz, dz) = weights(ox), weights(oy), weights(oz)
         for i in range(3):
             for j in range(3):
+                # sums along z first: most of the work is done once for three nodes
+                here, steep, su, sv, sw = 0.0, 0.0, 0.0, 0.0, 0.0
                 for k in range(3):
-                    node = node_at(fluid, block, px + i, py + j, pz + k)
-                    here = fluid.nodes[node, 0]
-                    weight = wx[i] * wy[j] * wz[k] * here
-                    full += weight
-                    gx += dx[i] * wy[j] * wz[k] * here
-                    gy += wx[i] * dy[j] * wz[k] * here
-                    gz += wx[i] * wy[j] * dz[k] * here
-                    u += weight * fluid.nodes[node, 1]
-                    v += weight * fluid.nodes[node, 2]
-                    w += weight * fluid.nodes[node, 3]
+                    node = node_at(fill, block, px + i, py + j, pz + k)
+                    some = float(fill.nodes[node, 0])
+                    steep += dz[k] * some
+                    some *= wz[k]
+                    here += some
+                    su += some * fill.nodes[node, 1]
+                    sv += some * fill.nodes[node, 2]
+                    sw += some * fill.nodes[node, 3]
+                weight = wx[i] * wy[j]
+                full += weight * here
+                gx += dx[i] * wy[j] * here
+                gy += wx[i] * dy[j] * here
+                gz += weight * steep
+                u += weight * su
+                v += weight * sv
+                w += weight * sw
         if full > 0.0:
             u, v, w = u / full, v / full, w / full
-    return full, (gx / fluid.spacing, gy / fluid.spacing, gz / fluid.spacing), (u, v, w)
+    return full, (gx / fill.spacing, gy / fill.spacing, gz / fill.spacing), (u, v, w)
 
 
-def fluid_of(position: NDArray[np.float32], velocity: NDArray[np.float32], volume: NDArray[np.float64], spacing: float) -> Fluid:
+@kernel
+def flow(fill, x, y, z):
+    """The fullness at a point, and the mean velocity of the material around [m/s], as `sample`."""
+    block, (px, py, pz), (ox, oy, oz) = first_node(fill, x, y, z)
+    full, u, v, w = 0.0, 0.0, 0.0, 0.0
+    if block >= 0:
+        (wx, _), (wy, _), (wz, _) = weights(ox), weights(oy), weights(oz)
+        for i in range(3):
+            for j in range(3):
+                weight = wx[i] * wy[j]
+                for k in range(3):
+                    node = node_at(fill, block, px + i, py + j, pz + k)
+                    some = weight * wz[k] * fill.nodes[node, 0]
+                    full += some
+                    u += some * fill.nodes[node, 1]
+                    v += some * fill.nodes[node, 2]
+                    w += some * fill.nodes[node, 3]
+        if full > 0.0:
+            u, v, w = u / full, v / full, w / full
+    return full, (u, v, w)
+
+
+@parallel_kernel
+def fullnesses(tickets, position, fill, fullness):
+    """The fullness at points.
+
+    Args:
+        position: (n, 3) [m].
+        fill: see `Fill`.
+        fullness: (n,) result.
+    """
+    count = fullness.size
+    for piece in shared(tickets[0], (count + _GRAIN - 1) // _GRAIN, 1):
+        for number in range(piece * _GRAIN, min((piece + 1) * _GRAIN, count)):
+            fullness[number] = flow(fill, float(position[number, 0]), float(position[number, 1]), float(position[number, 2]))[0]
+
+
+def fill_of(
+    position: NDArray[np.float32], velocity: NDArray[np.float32], volume: NDArray[np.float64], spacing: float, subject: str = "Foam"
+) -> Fill:
     """Particles on a grid.
 
     Args:
         position, velocity: (n, 3) [m], [m/s].
         volume: at rest, (n,) [m^3].
         spacing: between nodes [m].
+        subject: how a message names what is made.
 
     Raises:
         MpmError: the particles are so far apart that the grid would not fit into memory.
@@ -187,12 +238,12 @@ def fluid_of(position: NDArray[np.float32], velocity: NDArray[np.float32], volum
         size *= 4
         if size > _LARGEST_TABLE:
             raise MpmError(
-                "the liquid is spread so far that its grid does not fit into memory",
+                "the material is spread so far that its grid does not fit into memory",
                 "remove what flies away with an outflow",
-                subject="Foam",
+                subject=subject,
             )
     around = np.zeros((count, 8), np.int32)
     link_blocks(unique, count, keys, slots, around)
-    fluid = Fluid(float(spacing), keys, slots, around, np.zeros((count * BLOCK_NODES, 4), np.float32))
-    spread(position, velocity, volume, fluid)
-    return fluid
+    fill = Fill(float(spacing), keys, slots, around, np.zeros((count * BLOCK_NODES, 4), np.float32))
+    spread(position, velocity, volume, fill)
+    return fill

@@ -8,12 +8,11 @@ full the space around it is, an integral invariant (Pottmann and others 2009) th
 import math
 from typing import NamedTuple
 
-from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
-from ..transfer.blocks import hashed
-from .fluid import first_node, node_at, sample, weights
-from .motion import AIRY
+from .births import approach, chance, share_of
+from .fill import sample
+from .foam_motion import AIRY
 
 # Particles with fuller surroundings are deep inside, where there is no air.
 DEEP = 0.85
@@ -25,8 +24,6 @@ _FLAT, _CREST, _TIP = 0.5, 0.05, 0.25
 _BACKED, _BEHIND = 0.35, 1.5
 # New particles lie within so many spacings around the path of a particle, and spread by this part of its speed.
 _RADIUS, _SPREAD = 0.25, 0.1
-# Of the quadratic B-spline along an axis [spacings^2].
-_VARIANCE = 0.25
 _GRAIN = 2048
 
 
@@ -46,55 +43,13 @@ class Limits(NamedTuple):
     rough: float
 
 
-@kernel
-def chance(first, second, third):
-    """A number in [0, 1) that depends only on three whole numbers."""
-    key = hashed((int(first) << 32) ^ int(second))
-    return (hashed((key << 32) ^ int(third)) & 0xFFFFFFFF) / 4294967296.0
-
-
-@kernel
-def share_of(value, low, high):
-    """How far a value is between two limits, in [0, 1]."""
-    return min(max((value - low) / (high - low), 0.0), 1.0)
-
-
-@kernel
-def trapped_air(fluid, x, y, z, u, v, w):
-    """How fast the liquid around a point approaches one that moves with velocity (u, v, w) [m/s].
-
-    Four times the mean, which is the relative speed where directions are random. Ihmsen also counts what passes by, and so the turning of
-    water as a whole.
-    """
-    block, (px, py, pz), (ox, oy, oz) = first_node(fluid, x, y, z)
-    total = 0.0
-    if block < 0:
-        return total
-    _, (gx, gy, gz), _ = sample(fluid, x, y, z)
-    gx, gy, gz = gx * fluid.spacing, gy * fluid.spacing, gz * fluid.spacing
-    steep = math.sqrt(gx * gx + gy * gy + gz * gz)
-    (wx, _), (wy, _), (wz, _) = weights(ox), weights(oy), weights(oz)
-    for i in range(3):
-        for j in range(3):
-            for k in range(3):
-                node = node_at(fluid, block, px + i, py + j, pz + k)
-                du, dv, dw = u - fluid.nodes[node, 1], v - fluid.nodes[node, 2], w - fluid.nodes[node, 3]
-                full = fluid.nodes[node, 0]
-                # the water of a node is not around the node where it is at the surface, but farther inside
-                pull = min(_VARIANCE / max(full, 1e-9), 1.0 / max(steep, 1e-9))
-                dx, dy, dz = ox - i - pull * gx, oy - j - pull * gy, oz - k - pull * gz
-                along = (du * dx + dv * dy + dw * dz) / max(math.sqrt(dx * dx + dy * dy + dz * dz), 1e-9)
-                total += wx[i] * wy[j] * wz[k] * full * 4.0 * max(-along, 0.0)
-    return total
-
-
 @parallel_kernel
-def count_births(tickets, position, velocity, ids, fluid, limits, frame, counts):
+def count_births(tickets, position, velocity, ids, fill, limits, frame, counts):
     """How many particles are made at each particle of a liquid.
 
     Args:
         position, velocity, ids: (n, 3) [m], (n, 3) [m/s], (n,) of the liquid.
-        fluid: the same particles on the grid.
+        fill: the same particles on the grid.
         limits: see `Limits`.
         frame: the number of the frame.
         counts: (n,) result.
@@ -110,17 +65,17 @@ def count_births(tickets, position, velocity, ids, fluid, limits, frame, counts)
             if 2.0 * limits.expected * energy + draw < 1.0:
                 continue
             x, y, z = float(position[particle, 0]), float(position[particle, 1]), float(position[particle, 2])
-            full, (gx, gy, gz), _ = sample(fluid, x, y, z)
+            full, (gx, gy, gz), _ = sample(fill, x, y, z)
             # what is spray itself makes no more
             if full > DEEP or full < AIRY:
                 continue
             steep = max(math.sqrt(gx * gx + gy * gy + gz * gz), 1e-30)
             crest = 0.0
             if -(u * gx + v * gy + w * gz) >= _OUTWARD * steep * math.sqrt(squared):
-                inward = _BEHIND * fluid.spacing / steep
-                if sample(fluid, x + inward * gx, y + inward * gy, z + inward * gz)[0] >= _BACKED:
+                inward = _BEHIND * fill.spacing / steep
+                if sample(fill, x + inward * gx, y + inward * gy, z + inward * gz)[0] >= _BACKED:
                     crest = share_of(_FLAT - full, _CREST, _TIP)
-            trapped = share_of(trapped_air(fluid, x, y, z, u, v, w), limits.calm, limits.rough)
+            trapped = share_of(approach(fill, (x, y, z), (u, v, w), 1.0), limits.calm, limits.rough)
             counts[particle] = math.floor(limits.expected * energy * (crest + trapped) + draw)
 
 

@@ -1,4 +1,4 @@
-"""Foam files: the particles of spray, foam and bubbles at one frame of a cache, by id. Needs numpy and zstandard only.
+"""Swarm files: the particles of foam or debris at one frame of a cache, by id. Needs numpy and zstandard only.
 
 A file is also the state from which the next frame is made: what is stored is exactly what was computed, because that was rounded first.
 """
@@ -16,11 +16,13 @@ from .arrays import ArrayFileError
 from .cache import Cache
 from .container import Container, Written, read_container, write_container
 from .derived import Origin, derived_at, origin_of
-from .take import FOAM
+from .take import DEBRIS, FOAM
 
 POSITION, VELOCITY, ID, KIND, AGE, LIFE, SIZE = "position", "velocity", "id", "kind", "age", "life", "size"
+EMITTER = "emitter_index"
+Types = Mapping[str, tuple[Any, tuple[int, ...]]]
 # Attribute -> type and components.
-ATTRIBUTES: Mapping[str, tuple[Any, tuple[int, ...]]] = {
+_TYPES: Types = {
     POSITION: (np.float32, (3,)),
     VELOCITY: (np.float32, (3,)),
     ID: (np.int32, ()),
@@ -29,15 +31,24 @@ ATTRIBUTES: Mapping[str, tuple[Any, tuple[int, ...]]] = {
     LIFE: (np.float32, ()),
     SIZE: (np.float32, ()),
 }
+_OF_KIND: Mapping[str, Types] = {FOAM: _TYPES, DEBRIS: {**_TYPES, EMITTER: (np.int32, ())}}
+# Kinds of particles: spray, foam and bubbles; chips and dust.
+_KIND_COUNTS: Mapping[str, int] = {FOAM: 3, DEBRIS: 2}
 
 
-class Foam(NamedTuple):
+def types_of(kind: str) -> Types:
+    """The attributes of a swarm: name -> type and components."""
+    return _OF_KIND[kind]
+
+
+class StoredSwarm(NamedTuple):
     """The particles of one frame.
 
     Attributes:
         origin: what they were made from.
-        arrays: those of `ATTRIBUTES`: `position` [m] and `velocity` [m/s] (n, 3), ascending `id`, `kind` (0 spray, 1 foam, 2 bubble), `age`
-            [s], `life`, the share of it that is left, and `size`, a diameter [m] (n,).
+        arrays: those of `types_of`: `position` [m] and `velocity` [m/s] (n, 3), ascending `id`, `kind` (foam: 0 spray, 1 foam, 2 bubble;
+            debris: 0 chip, 1 dust), `age` [s], `life`, the share of it that is left, `size`, a diameter [m], and for debris
+            `emitter_index`, the number of the emitter whose material made it, (n,).
     """
 
     origin: Origin
@@ -61,12 +72,13 @@ def rounded(position: NDArray[np.float64], velocity: NDArray[np.float64], cell: 
 _FASTEST = 32752.0
 
 
-def write_foam(path: Path, foam: Foam, cell: float) -> Written:
-    """Write foam, completely or not at all.
+def write_swarm(path: Path, kind: str, swarm: StoredSwarm, cell: float) -> Written:
+    """Write a swarm, completely or not at all.
 
     Args:
         path: the file; its folder must exist.
-        foam: the foam, with positions and velocities that are `rounded`.
+        kind: what it is, one of `take.KINDS`.
+        swarm: the swarm, with positions and velocities that are `rounded`.
         cell: the grid spacing [m].
 
     Raises:
@@ -74,11 +86,11 @@ def write_foam(path: Path, foam: Foam, cell: float) -> Written:
     """
     sections: list[Any] = []
     tables = {}
-    for name in ATTRIBUTES:
-        encoded = _encoded(name, foam.arrays[name], cell)
+    for name in types_of(kind):
+        encoded = _encoded(name, swarm.arrays[name], cell)
         tables[name] = {**encoded.table, "section": len(sections), "bytes": len(encoded.data)}
         sections.append(encoded.data)
-    return write_container(path, FOAM, {**foam.origin.header(), "arrays": tables}, sections)
+    return write_container(path, kind, {**swarm.origin.header(), "arrays": tables}, sections)
 
 
 def _encoded(name: str, array: NDArray[Any], cell: float) -> encoding.Encoded:
@@ -86,39 +98,41 @@ def _encoded(name: str, array: NDArray[Any], cell: float) -> encoding.Encoded:
         return encoding.fixed(array, cell / encoding.STEPS_PER_CELL)
     if name == ID:
         return encoding.ids(array)
-    return encoding.exact(array) if name == KIND else encoding.half(array)
+    return encoding.exact(array) if name in (KIND, EMITTER) else encoding.half(array)
 
 
-def read_foam(path: Path) -> Foam:
-    """The foam in a file.
+def read_swarm(path: Path, kind: str) -> StoredSwarm:
+    """The swarm in a file of a kind.
 
     Raises:
-        ArrayFileError: it is truncated, damaged, or not foam.
+        ArrayFileError: it is truncated, damaged, or of another kind.
         OSError: it cannot be read.
     """
-    container = read_container(path, FOAM)
+    container = read_container(path, kind)
     try:
         tables = container.header["arrays"]
-        arrays = {name: _decoded(container, name, tables[name]) for name in ATTRIBUTES}
+        arrays = {name: _decoded(container, kind, name, tables[name]) for name in types_of(kind)}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
     if len({len(array) for array in arrays.values()}) != 1:
         raise ArrayFileError("has arrays of different lengths")
-    return Foam(origin_of(container.header), arrays)
+    return StoredSwarm(origin_of(container.header), arrays)
 
 
-def _decoded(container: Container, name: str, table: Mapping[str, Any]) -> NDArray[Any]:
+def _decoded(container: Container, kind: str, name: str, table: Mapping[str, Any]) -> NDArray[Any]:
     array = encoding.decode(table, table["bytes"], lambda size: container.section(table["section"], size))
-    dtype, shape = ATTRIBUTES[name]
+    dtype, shape = types_of(kind)[name]
     if array.dtype != dtype or array.shape[1:] != shape or not np.isfinite(array).all():
         raise ArrayFileError(f"has values of {name} of type {array.dtype} and shape {array.shape}, or infinite ones")
-    if name == KIND and len(array) and not 0 <= array.min() <= array.max() <= 2:
+    if name == KIND and len(array) and not 0 <= array.min() <= array.max() < _KIND_COUNTS[kind]:
         raise ArrayFileError("has particles of unknown kinds")
+    if name == EMITTER and len(array) and array.min() < 0:
+        raise ArrayFileError("has particles of no emitter")
     if name == ID and (np.diff(array) <= 0).any():
         raise ArrayFileError("has ids that do not ascend")
     return array
 
 
-def foam_at(cache: Cache, moment: Moment) -> Foam:
-    """The foam of a frame, also if it is outdated. Raises CacheError or FileNotFoundError as `derived_at`."""
-    return derived_at(cache, moment, FOAM, read_foam)
+def swarm_at(cache: Cache, moment: Moment, kind: str) -> StoredSwarm:
+    """The swarm of a frame, also if it is outdated. Raises CacheError or FileNotFoundError as `derived_at`."""
+    return derived_at(cache, moment, kind, lambda path: read_swarm(path, kind))

@@ -1,0 +1,101 @@
+"""Debris as a product: chips and dust that the material of each frame throws off where it breaks.
+
+The limits follow from the simulation, as in Bender and others 2019: from the highest mean speed so far, which the journal tells without
+reading frames.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import SceneError
+from ..core.laws import LAWS
+from ..core.laws.law import Law
+from ..core.particles import DAMAGE
+from ..core.scene.description import Scene
+from ..core.swarm.debris_births import CHIP, DUST, Limits
+from ..storage.cache import Cache
+from ..storage.take import DEBRIS
+from .debris_settings import DebrisSettings
+from .debris_swarm import VOLUME_RATIO, advanced, born, broken, flying_chips, hanging_dust, sizes
+from .emitter_names import named
+from .swarm import Around, Floats, Ids, Swarm, together
+from .swarm_product import SwarmProduct, mean_speeds, shown_scene
+
+# Laws of what crumbles without bonds that part.
+_CRUMBLING = ("sand", "snow", "von_mises")
+# The sizes of chips and of dust [cells].
+_CHIP_SIZE, _DUST_SIZE = 0.2, 0.1
+# Debris begins where material parts at this share of its highest mean speed, but not below what is only settling [m/s].
+_SHARE_OF_MEAN, _LEAST_SPEED = 0.02, 0.04
+# The speed at which there is most of it, as a multiple of that.
+_FAST = 5.0
+
+
+class DebrisProduct(SwarmProduct):
+    """The debris of a cache; see `Product`."""
+
+    kind, label, read = DEBRIS, "Debris", (DAMAGE, VOLUME_RATIO)
+
+    def __init__(self, cache: Cache, settings: DebrisSettings, *, threads: int | None = None) -> None:
+        """Read the scene of the shown take. Raises MpmError.
+
+        Args:
+            cache: the cache.
+            settings: how the debris is made.
+            threads: number of threads; by default one per core. The result does not depend on it.
+        """
+        scene = shown_scene(cache)
+        life = max(settings.chip_life, settings.dust_life)
+        super().__init__(cache, scene, chosen_emitters(scene, settings), settings.hash, life, threads=threads)
+        self._settings = settings
+        self._chip = _CHIP_SIZE * self._cell if settings.chip_size is None else settings.chip_size
+        self._dust = _DUST_SIZE * self._cell if settings.dust_size is None else settings.dust_size
+        self._tears = np.array([_law(scene, number).tears for number in range(len(scene.emitters))])
+        self._speeds: dict[int, float] = {}
+
+    def _prepare(self) -> None:
+        self._speeds = {number: breaking_speed(speed) for number, speed in mean_speeds(self._cache).items()}
+
+    def _advanced(self, swarm: Swarm, before: Around, after: Around, seconds: float) -> Swarm:
+        given, gravity = self._settings, self._gravity(before)
+        chips = flying_chips(seconds, gravity, given.chip_drag, given.bounce, given.friction)
+        dust = hanging_dust(seconds, gravity, given.dust_drag, given.fall_speed)
+        motions = ((CHIP, chips), (DUST, dust))
+        return together(*(advanced(swarm.chosen(swarm.kind == kind), before, after, motion, self._cell) for kind, motion in motions))
+
+    def _born(self, before: Around, after: Around, seconds: float) -> Swarm:
+        given, gravity = self._settings, self._gravity(before)
+        slow = self._speeds[after.number] if given.speed is None else given.speed
+        limits = Limits(given.chips, given.dust, slow, _FAST * slow, seconds, given.spread)
+        contact = flying_chips(seconds, gravity, given.chip_drag, given.bounce, given.friction).contact
+        return born(after, broken(before, after, self._tears), limits, contact, self._cell)
+
+    def _life(self, kind: NDArray[np.int32]) -> Floats:
+        return np.where(kind == CHIP, self._settings.chip_life, self._settings.dust_life)
+
+    def _sizes(self, ids: Ids, kind: NDArray[np.int32]) -> Floats:
+        return sizes(ids, kind, self._chip, self._dust)
+
+
+def breaking_speed(mean_speed: float) -> float:
+    """The speed at which breaking material begins to throw off debris [m/s], given the highest root mean square of its speed so far."""
+    return max(_SHARE_OF_MEAN * mean_speed, _LEAST_SPEED)
+
+
+def chosen_emitters(scene: Scene, settings: DebrisSettings) -> tuple[int, ...]:
+    """The emitters whose material makes debris: those that are named, or by default those that tear or crumble. Raises SceneError."""
+    if settings.emitters:
+        names = [emitter.name for emitter in scene.emitters]
+        return tuple(sorted({names.index(name) for name in named(settings.emitters, names, "Debris")}))
+    found = tuple(number for number in range(len(scene.emitters)) if _breaks(_law(scene, number)))
+    if not found:
+        raise SceneError("no emitter is made of a material that breaks", "name the emitters that do, or let them tear", subject="Debris")
+    return found
+
+
+def _law(scene: Scene, number: int) -> Law:
+    return scene.materials[scene.emitters[number].material].law
+
+
+def _breaks(law: Law) -> bool:
+    return law.tears or isinstance(law, tuple(LAWS[name] for name in _CRUMBLING))
