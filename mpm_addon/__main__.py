@@ -8,6 +8,9 @@ if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(130))
 
+# The solver's threads are its own. Those of numpy's linear algebra would only wait for one another, for milliseconds if other programs run.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import faulthandler
 import sys
 

@@ -107,7 +107,7 @@ def run_group(name: str, environment: Environment, for_pytest: Iterable[str], pr
     folders = [folder for folder in named if f"--ignore={folder}" not in for_pytest]
     print(f"\ntests: {name}: {' '.join(folders)} (Blender {environment.blender}) ...", flush=True)
     command = [str(environment.interpreter), "-m", "pytest", *folders, *for_pytest]
-    variables = {**os.environ, **group.variables}
+    variables = {"OPENBLAS_NUM_THREADS": "1", **os.environ, **group.variables}
     if group.shares_cores:
         variables.setdefault("NUMBA_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // max(1, processes))))
     with tempfile.TemporaryFile() as output:

@@ -16,7 +16,7 @@ from .building.ready_scenes import adding
 from .host import help, translations
 from .host.registrar import Registrar
 from .host.runtime import OfSession, runtime
-from .interface import preferences, timeline
+from .interface import menus, preferences, timeline
 from .interface.operators import (
     all_operators,
     commands,
@@ -53,6 +53,7 @@ _PARTS: tuple[ModuleType, ...] = (
     adding,
     add_menu,
     quick,
+    menus,
     particle_objects,
     orphans,
     arriving_frames,

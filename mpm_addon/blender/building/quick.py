@@ -293,23 +293,22 @@ class MPM_OT_quick_collider(_Quick, bpy.types.Operator):
 
 class MPM_MT_quick(bpy.types.Menu):
     bl_idname = "MPM_MT_quick"
-    bl_label = "Quick MPM"
+    bl_label = "MPM"
 
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
-        rest = [name for name in PRESET_LABELS if name not in FAVORITES]
-        for name in sorted(rest, key=PRESET_LABELS.__getitem__):
-            layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
+        rest = sorted((name for name in PRESET_LABELS if name not in FAVORITES), key=PRESET_LABELS.__getitem__)
+        for names in (FAVORITES, rest):
+            for name in names:
+                layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
+            layout.separator()
+        layout.operator("mpm.quick_collider")
 
 
-def draw_entries(self: Any, context: Context) -> None:
-    """The entries at the end of Quick Effects."""
-    layout: Layout = self.layout
-    layout.separator()
-    for name in FAVORITES:
-        layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
-    layout.menu("MPM_MT_quick", text="More Quick Materials")
-    layout.operator("mpm.quick_collider")
+def draw_entry(self: Any, context: Context) -> None:
+    """The entry at the end of Quick Effects."""
+    self.layout.separator()
+    self.layout.menu("MPM_MT_quick", icon="PHYSICS")
 
 
 CLASSES = (MPM_OT_quick, MPM_OT_quick_collider, MPM_MT_quick)
@@ -317,4 +316,4 @@ CLASSES = (MPM_OT_quick, MPM_OT_quick_collider, MPM_MT_quick)
 
 def register(registrar: Registrar) -> None:
     registrar.classes(CLASSES)
-    registrar.entry(bpy.types.VIEW3D_MT_object_quick_effects, draw_entries)
+    registrar.entry(bpy.types.VIEW3D_MT_object_quick_effects, draw_entry)

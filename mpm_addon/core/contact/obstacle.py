@@ -1,4 +1,8 @@
-"""One rigid collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it."""
+"""One rigid collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it.
+
+A collider that moves is measured again only if it has moved by part of a cell, if the blocks change, or at a new frame. Until then, the
+distance at a node changes with the motion of the nearest point of its surface.
+"""
 
 import math
 from functools import cached_property
@@ -18,6 +22,7 @@ from ..scene.settings import DEFAULT_FRICTION
 from ..transfer.blocks import BLOCK
 from .coverage import COVER_REACH
 from .feet import SEPARATE, SLIP, STICKY
+from .moved_distance import move_distance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,8 +36,14 @@ CORNERS = {
     2: np.stack(np.meshgrid(_NODES, [BLOCK], _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
     3: np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), axis=-1).reshape(-1, 3),
 }
-# a block is near if the distance at its middle is less than the half diagonal of its nodes plus the reach of a collider's cover [cells]
-_NEAR = 0.5 * np.sqrt(3.0) * (BLOCK - 1) + COVER_REACH
+# distance that what is at a node may move before a collider is measured again [cells]
+MOST_WAY = 0.1
+# a block is near if one of its nodes is nearer than the reach of a collider's cover and what its surface may move until then [cells]
+_REACH = COVER_REACH + MOST_WAY
+# half the diagonal of a block's nodes [cells]
+_RADIUS = 0.5 * np.sqrt(3.0) * (BLOCK - 1)
+# a smaller change of its size does not count as one
+_SAME_SIZE = 1e-9
 
 # greatest errors of a distance near the surface [cells]: of samples in a corner between two walls, and of rounding
 SAMPLED_ERROR = 0.2
@@ -78,6 +89,15 @@ def joined_fields(fields: list[Field]) -> Field:
     joined = Field._make(np.concatenate(parts) for parts in zip(*fields, strict=True))
     order = np.lexsort((joined.keys, joined.owners))
     return joined if np.array_equal(order, np.arange(len(order))) else joined.rows(order)
+
+
+class _Measured(NamedTuple):
+    """A field, and what it was measured from: the keys of the blocks, the pose (4, 4), and the nodes of its rows [m], (rows, n, 3)."""
+
+    field: Field
+    keys: Ints
+    matrix: Floats
+    nodes: Floats
 
 
 def empty_field(dimension: int) -> Field:
@@ -157,6 +177,11 @@ class Obstacle(AnimatedObstacle):
         self._radius = float(np.linalg.norm(np.abs(shape.bounds() - self.pivot).max(axis=0)[axes]))
         self._matrix, self._inverse = np.eye(4), np.eye(3)
         self.scale = 1.0
+        self._measured: _Measured | None = None
+
+    def begin_frame(self) -> None:
+        """Measure again at the next moment, so that nothing depends on when this was last done."""
+        self._measured = None
 
     def move_to(self, frame: float) -> None:
         """Update pose and velocity for a time, in frames; those of a rigid body are set by `place`."""
@@ -205,18 +230,41 @@ class Obstacle(AnimatedObstacle):
         """The distance at the nodes of the blocks that are near, for the collider with this number."""
         if not self.is_present:
             return empty_field(2 if self._is_plane else 3)
+        if self._measured is not None and self._measured.keys is keys:
+            moved = self._moved(self._measured)
+            if moved is not None:
+                return moved
         middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self._spacing
-        near = np.flatnonzero(self.distance(middle)[0] < _NEAR * self._spacing)
+        near = np.flatnonzero(self.distance(middle)[0] < (_RADIUS + _REACH) * self._spacing)
         nodes = nodes_of(coordinates[near], 2 if self._is_plane else 3) * self._spacing
         distance, normal = self.distance(nodes.reshape(-1, 3))
-        distance, normal = distance.reshape(-1, len(self._corners)), normal.reshape(-1, len(self._corners), 3)
+        distance, normal = distance.reshape(nodes.shape[:2]), normal.reshape(nodes.shape)
         # far from a moving mesh the distance is only a bound, so the middle of a block alone is not enough
-        is_near = distance.min(axis=1, initial=np.inf) < COVER_REACH * self._spacing
+        is_near = distance.min(axis=1, initial=np.inf) < _REACH * self._spacing
         if not is_near.all():
-            near, distance, normal = near[is_near], distance[is_near], normal[is_near]
+            near, distance, normal, nodes = near[is_near], distance[is_near], normal[is_near], nodes[is_near]
+        field = self._field(number, keys[near], distance, normal)
+        self._measured = _Measured(field, keys, self._matrix, nodes) if self.is_moving else None
+        return field
+
+    def _moved(self, before: _Measured) -> Field | None:
+        """An earlier field in the current pose, to first order in the motion since; None if it was too far."""
+        # where the material points that are at a place now were then
+        back = before.matrix @ np.linalg.inv(self._matrix)
+        size = float(np.cbrt(abs(np.linalg.det(back[:3, :3]))))
+        if abs(size - 1.0) > _SAME_SIZE:
+            return None
+        field = before.field
+        distance, normal, ways = np.empty_like(field.distance), np.empty_like(field.normal), np.zeros(len(field.distance))
+        move_distance(field.distance, field.normal, before.nodes, np.ascontiguousarray(back[:3]), distance, normal, ways)
+        if ways.max(initial=0.0) > MOST_WAY * self._spacing:
+            return None
+        return self._field(int(field.owners[0]) if len(field.owners) else 0, field.keys, distance, normal)
+
+    def _field(self, number: int, keys: Ints, distance: Floats, normal: Floats) -> Field:
         # rounding must not decide whether a node on the surface is inside: a wall would block or leak by chance
         distance[np.abs(distance) < ON_SURFACE * self._spacing] = 0.0
-        return field_of(number, keys[near], distance, normal, np.zeros((0, *normal.shape[1:])))
+        return field_of(number, keys, distance, normal, np.zeros((0, *normal.shape[1:])))
 
     def is_within(self, low: Floats, high: Floats) -> bool:
         """Whether a fixed collider may reach into a box with these corners (3,) [m]."""

@@ -76,6 +76,7 @@ KERNELS = {
     "obstacles": {
         "transfer.reach.mark_reached": "float2 int2 int1",
         "contact.surface.find_surface": "level_sets int2 int1 mark2 bool2",
+        "contact.moved_distance.move_distance": "float2 float3 float3 float2 float2 float3 float1",
         "contact.thinness.find_thin": "level_sets int2 bool1 float bool2",
         "contact.thinness.spread_thin": "level_sets int2 int bool2 bool2",
         "contact.thin_walls.mark_sides": "particles int1 int2 level_sets marks",

@@ -127,7 +127,7 @@ class Stepper:
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""
         self._director.begin_frame(frame)
-        for obstacle in self.obstacles:
+        for obstacle in self.obstacles + self.rigid.groups:
             obstacle.begin_frame()
 
     def move_to(self, frame: float) -> Drive:

@@ -14,7 +14,7 @@ import pytest
 
 from mpm_addon.blender.baking import preflight, worker
 from mpm_addon.blender.interface.operators import preflight_operators
-from mpm_addon.blender.interface.panels import bake_panels
+from mpm_addon.blender.interface.panels import quality_panels
 from mpm_addon.blender.reading import freshness
 from mpm_addon.core.errors import MpmError
 from tests.blender.scenes import add_collider, add_emitter, description, error_of
@@ -125,12 +125,12 @@ def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any,
     stand_in("good")
     monkeypatch.setattr(freshness, "REST", 0.0)
     emitter = add_emitter(bpy)
-    assert [entry.arguments["settings"]["probe"] for entry in draw(bake_panels.MPM_PT_preflight).find("operator", "mpm.preflight")] == [
+    assert [entry.arguments["settings"]["probe"] for entry in draw(quality_panels.MPM_PT_preflight).find("operator", "mpm.preflight")] == [
         False,
         True,
     ]
     preflight.check(bpy.context)
-    texts = draw(bake_panels.MPM_PT_preflight).texts()
+    texts = draw(quality_panels.MPM_PT_preflight).texts()
     for text in (
         "12,345 particles in 1,543 cells",
         "About 777 substeps for 48 frames",
@@ -141,10 +141,10 @@ def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any,
         assert text in texts
     assert any(text.startswith('Emitter "Cube" is 0.1 m thin') for text in texts)
     emitter.mpm.emitter.velocity = (0.0, 0.0, -1.0)
-    texts = draw(bake_panels.MPM_PT_preflight).texts()
+    texts = draw(quality_panels.MPM_PT_preflight).texts()
     assert "The scene has changed since the last check" in texts and "12,345 particles in 1,543 cells" not in texts
     monkeypatch.setattr(preflight, "current", lambda: object())
-    layout = draw(bake_panels.MPM_PT_preflight)
+    layout = draw(quality_panels.MPM_PT_preflight)
     assert "Checking" in layout.texts()
     assert layout.find("operator", "mpm.preflight_cancel") != []
 

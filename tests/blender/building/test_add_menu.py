@@ -133,21 +133,22 @@ def test_blenders_menus_lead_to_them(bpy: Any, draw: Any) -> None:
 
         def draw(self, context: Any) -> None:
             add_menu.draw_entry(self, context)
-            quick.draw_entries(self, context)
+            quick.draw_entry(self, context)
 
     layout = draw(MPM_MT_test)
     assert layout.find("menu", "MPM_MT_add")
-    quick_materials = [call.arguments["settings"]["material"] for call in layout.find("operator", "mpm.quick")]
-    more = draw(quick.MPM_MT_quick)
-    quick_materials += [call.arguments["settings"]["material"] for call in more.find("operator", "mpm.quick")]
+    assert layout.find("menu", "MPM_MT_quick")
+    assert layout.find("operator") == []
+    submenu = draw(quick.MPM_MT_quick)
+    quick_materials = [call.arguments["settings"]["material"] for call in submenu.find("operator", "mpm.quick")]
     assert sorted(quick_materials) == list(material_preset_names())
-    assert layout.find("operator", "mpm.quick_collider")
+    assert submenu.find("operator", "mpm.quick_collider")
 
 
 def test_the_entries_go_with_the_extension(bpy: Any, fake_blender: Any) -> None:
     import mpm_addon
 
-    ours = {"draw_entry in VIEW3D_MT_add", "draw_entries in VIEW3D_MT_object_quick_effects"}
+    ours = {"draw_entry in VIEW3D_MT_add", "draw_entry in VIEW3D_MT_object_quick_effects", "draw_entry in VIEW3D_MT_object"}
     assert ours <= set(menus.appended())
     mpm_addon.unregister()
     assert not ours & set(menus.appended())

@@ -17,14 +17,14 @@ from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.host.wording import problem_and_remedy
 from mpm_addon.blender.interface import timeline
 from mpm_addon.blender.interface.operators import cache_operators
-from mpm_addon.blender.interface.panels import bake_panels, graph_picture, graphs
+from mpm_addon.blender.interface.panels import all_panels, bake_panels, graph_picture, graphs
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.reading import freshness
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.failure import write_failure
 from mpm_addon.storage.overview import CacheWatch
 from tests.blender.blender_state import Subscriptions
-from tests.blender.scenes import add_emitter, error_of, failure, write_cache
+from tests.blender.scenes import add_emitter, add_mesh, error_of, failure, write_cache
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,31 @@ def operators_of(layout: Any) -> list[tuple[str, str]]:
     return [(call.arguments["operator"], call.arguments.get("text", "")) for call in layout.find("operator")]
 
 
+def test_a_scene_without_simulation_offers_three_ways_to_begin_and_nothing_else(bpy: Any, draw: Any) -> None:
+    add_mesh(bpy, "Bystander")
+    beginning = draw(bake_panels.MPM_PT_bake)
+    assert {each for each, _ in operators_of(beginning)} - {"mpm.help"} == {"mpm.quick", "mpm.quick_collider"}
+    assert beginning.find("menu", "MPM_MT_ready_scenes")
+    top = [panel for panel in all_panels.CLASSES if getattr(panel, "bl_category", "")]
+    assert [panel.__name__ for panel in top if draw(panel) is not None] == ["MPM_PT_bake"]
+    add_emitter(bpy)
+    assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.quick") == []
+    shown = [panel for panel in top if draw(panel) is not None]
+    assert {"MPM_PT_objects", "MPM_PT_quality", "MPM_PT_output", "MPM_PT_advanced"} <= {panel.__name__ for panel in shown}
+
+
+def test_no_panel_of_the_sidebar_comes_or_goes_with_the_selection(bpy: Any, draw: Any, cache: Path) -> None:
+    emitter, plain = add_emitter(bpy), add_mesh(bpy, "Bystander")
+    particle_objects.result_object(bpy.context.scene, str(cache))
+    shown = []
+    for item in (emitter, plain, None):
+        bpy.context.view_layer.objects.active = item
+        shown.append([each.__name__ for each in all_panels.CLASSES if getattr(each, "bl_category", "") and draw(each) is not None])
+    assert shown[0] == shown[1] == shown[2]
+
+
 def test_a_running_bake_shows_its_progress_and_can_be_stopped(bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_emitter(bpy)
     assert draw(bake_panels.MPM_PT_bake).find("operator", "mpm.bake") != []
     progress = Progress(State.BAKING, 0.25, {"frame": 13, "done": 12, "total": 48})
     result = SimpleNamespace(scene=bpy.context.scene)
@@ -114,7 +138,11 @@ def test_an_error_before_the_bake_stays_readable_until_the_next(bpy: Any, host: 
 
 
 def test_the_active_emitter_has_a_bake_of_its_own(bpy: Any, draw: Any, tmp_path: Path) -> None:
-    assert draw(bake_panels.MPM_PT_bake_alone) is None
+    add_mesh(bpy, "Bystander")
+    bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3}))
+    layout = draw(bake_panels.MPM_PT_bake_alone)
+    assert layout.find("operator") == [] and "Select an emitter" in " ".join(layout.texts())
+    bpy.context.scene.mpm.cache = "//cache_mpm"
     add_emitter(bpy, "Snowman")
     layout = draw(bake_panels.MPM_PT_bake_alone)
     assert layout.find("operator", "mpm.bake")[0].arguments["settings"] == {"object": "Snowman"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mpm_addon.blender.host import active_row
 from mpm_addon.blender.interface.panels import force_panels, object_lists, scene_panels
-from tests.blender.scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow
+from tests.blender.scenes import add_collider, add_emitter, add_field, add_mesh, add_outflow, write_cache
 from tests.fakes.layout import draw_list
 
 
@@ -45,8 +46,10 @@ def test_simulated_objects_are_listed_with_their_type(rows: Any, scene: Any) -> 
     assert icons["Snowman"] == icons["Puddle"]
 
 
-def test_an_empty_list_says_what_to_do(bpy: Any, draw: Any, rows: Any) -> None:
+def test_an_empty_list_says_what_to_do(bpy: Any, draw: Any, rows: Any, tmp_path: Path) -> None:
     add_mesh(bpy, "Bystander")
+    # a cache, but no objects: all were removed
+    bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 3}))
     assert rows() == {}
     assert "press + to add them" in " ".join(draw(scene_panels.MPM_PT_objects).texts())
     add_emitter(bpy)
@@ -116,7 +119,7 @@ def test_an_object_of_another_view_layer_is_not_made_active(bpy: Any, scene: Any
 
 def test_the_fields_that_act_are_listed(bpy: Any, rows: Any) -> None:
     fan, _ = add_field(bpy, "WIND", "Fan"), add_field(bpy, "CHARGE", "Ion")
-    add_mesh(bpy, "Bystander")
+    add_emitter(bpy)
     assert {name: layout.texts() for name, layout in rows(force_panels.MPM_PT_forces).items()} == {
         "Fan": ["Wind"],
         "Ion": ["Charge: not supported"],

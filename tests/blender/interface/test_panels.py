@@ -17,6 +17,7 @@ from mpm_addon.blender.interface.panels import (
     force_panels,
     material_panel,
     object_panels,
+    quality_panels,
     scene_panels,
 )
 from mpm_addon.blender.playback import particle_objects
@@ -102,10 +103,12 @@ def test_settings_that_do_not_apply_are_not_shown(bpy: Any, draw: Any) -> None:
     emitter.mode = "repeat"
     assert {"interval", "frame_end"} <= drawn(draw(emission_panels.MPM_PT_emission))
     solver = bpy.context.scene.mpm.solver
-    assert not {"flip_ratio", "resolution"} & drawn(draw(scene_panels.MPM_PT_solver))
+    assert "flip_ratio" not in drawn(draw(scene_panels.MPM_PT_advanced))
+    assert "resolution" not in drawn(draw(quality_panels.MPM_PT_quality))
     assert drawn(draw(scene_panels.MPM_PT_gravity)) == {"use_scene_gravity"}
     solver.transfer, solver.use_scene_gravity, solver.spacing = "flip", False, "resolution"
-    assert {"flip_ratio", "resolution"} <= drawn(draw(scene_panels.MPM_PT_solver))
+    assert "flip_ratio" in drawn(draw(scene_panels.MPM_PT_advanced))
+    assert "resolution" in drawn(draw(quality_panels.MPM_PT_quality))
     assert drawn(draw(scene_panels.MPM_PT_gravity)) == {"use_scene_gravity", "gravity"}
 
 
@@ -148,9 +151,10 @@ def test_a_value_with_a_switch_has_its_dot_for_keyframes(bpy: Any, draw: Any) ->
 
 
 def test_the_panels_of_the_solver_show_every_setting(bpy: Any, draw: Any) -> None:
+    add_emitter(bpy)
     solver = bpy.context.scene.mpm.solver
     solver.transfer, solver.use_scene_gravity = "flip", False
-    parts = (scene_panels.MPM_PT_solver, scene_panels.MPM_PT_gravity, scene_panels.MPM_PT_steps, scene_panels.MPM_PT_advanced)
+    parts = (quality_panels.MPM_PT_quality, scene_panels.MPM_PT_advanced, scene_panels.MPM_PT_gravity, scene_panels.MPM_PT_steps)
     shown = [name for panel in (*parts, force_panels.MPM_PT_forces) for name in drawn(draw(panel))]
     assert {declared.name for declared in parameters_of(Solver)} <= set(shown)
     assert len(shown) == len(set(shown))
@@ -203,17 +207,19 @@ def test_the_factor_at_weight_zero_is_shown_for_vertex_groups_alone(bpy: Any, dr
 def test_the_forces_of_the_scene_are_listed(bpy: Any, draw: Any) -> None:
     add_field(bpy, "WIND", "Fan")
     add_field(bpy, "CHARGE", "Ion")
+    add_emitter(bpy)
     layout = draw(force_panels.MPM_PT_forces)
     assert drawn(layout) == {"effector_collection", "use_max_speed", "max_speed"}
     assert {"gravity", "all", "harmonic"} <= drawn(draw(force_panels.MPM_PT_force_weights))
     assert [call.arguments["listtype_name"] for call in layout.find("template_list")] == ["MPM_UL_forces"]
     activate(bpy, bpy.data.objects["Fan"])
     assert "Its force field acts on particles" in draw(object_panels.MPM_PT_object).texts()
-    assert "max_speed" not in drawn(draw(scene_panels.MPM_PT_solver))
+    assert "max_speed" not in drawn(draw(scene_panels.MPM_PT_advanced))
     assert drawn(draw(force_panels.MPM_PT_reading)) == {"motion_samples", "use_render_modifiers"}
 
 
 def test_the_box_shows_its_corners_until_an_object_gives_them(bpy: Any, draw: Any) -> None:
+    add_emitter(bpy)
     domain = bpy.context.scene.mpm.domain
     assert drawn(draw(scene_panels.MPM_PT_domain)) == {"kind"}
     assert draw(scene_panels.MPM_PT_sides) is None
@@ -226,6 +232,7 @@ def test_the_box_shows_its_corners_until_an_object_gives_them(bpy: Any, draw: An
 
 
 def test_an_unsaved_file_says_where_its_cache_goes(bpy: Any, draw: Any, tmp_path: Path) -> None:
+    add_emitter(bpy)
     texts = draw(bake_panels.MPM_PT_bake).texts()
     assert "The file is not saved: frames go to" in " ".join(texts)
     assert any("mpm_unsaved_" in text and text.endswith("cache_mpm") for text in texts)

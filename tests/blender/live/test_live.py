@@ -14,7 +14,7 @@ import pytest
 from mpm_addon.blender.baking import bake_queue, previews, session
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.interface.operators import live_operators
-from mpm_addon.blender.interface.panels import live_panels
+from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.live import live_session, live_worker, movable_objects
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.scene.description import Scene
@@ -182,7 +182,7 @@ def test_a_worker_that_fails_is_one_line(bpy: Any, stand_in: Any, behavior: str,
     modal.invoke()
     assert modal.until(lambda: live_session.current() is None) == {"CANCELLED"}
     assert modal.reports == [({"ERROR"}, words)]
-    layout = draw(bpy, live_panels.MPM_PT_preview)
+    layout = draw(bpy, bake_panels.MPM_PT_bake)
     assert layout is not None
     assert " ".join(layout.texts()).count(words[:12]) == 1
 
@@ -299,9 +299,10 @@ def test_a_bake_that_fails_to_start_keeps_the_preview(bpy: Any, tmp_path: Path) 
 
 
 def test_the_panel_offers_a_preview_and_live(bpy: Any) -> None:
-    layout = draw(bpy, live_panels.MPM_PT_preview)
+    add_emitter(bpy)
+    layout = draw(bpy, bake_panels.MPM_PT_bake)
     assert layout is not None
-    assert [call.arguments["operator"] for call in layout.find("operator")][-3:] == ["mpm.preview", "mpm.live", "mpm.preview_free"]
+    assert [call.arguments["operator"] for call in layout.find("operator")][-2:] == ["mpm.preview", "mpm.live"]
 
 
 @blender

@@ -1,10 +1,10 @@
-"""The panels of the bake in the viewport's sidebar: state, frames, cache, takes, statistics and pre-flight."""
+"""The panels of the bake in the viewport's sidebar: its state at the top, and further down its files, takes and statistics."""
 
 import bpy
 
 from ....core.scene.settings import CacheSettings
 from ....storage.overview import TakeOverview
-from ...baking import bake_queue, cache_watch, preflight, session
+from ...baking import bake_queue, cache_watch, session
 from ...baking.bake_facts import facts_of, frame_notes
 from ...baking.bake_view import LIVE, BakeView, Button, State, view_of
 from ...host.blender_types import Context, Layout
@@ -12,33 +12,36 @@ from ...host.translations import text
 from ...host.wording import counted, duration, size
 from ...settings import paths
 from . import graphs
-from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
+from .beginning import draw_beginning
+from .drawing import ScenePanel, draw_lines, draw_parameters, is_in_use, split_layout
+from .live_panels import draw_previews
 
 
 class MPM_PT_bake(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_bake"
-    help_page = "manual/baking"
+    help_page = "manual/bake_panel"
     bl_label = "Bake"
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.scene is not None
+
     def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        scene = context.scene
-        row = layout.row(align=True)
-        # a path needs the whole width
-        row.use_property_split = False
-        row.prop(scene.mpm, "cache", text="")
-        row.operator("mpm.open_cache_folder", text="", icon="FOLDER_REDIRECT")
+        layout, scene = split_layout(self), context.scene
+        view = view_of(facts_of(scene))
+        if view.state is State.EMPTY and not is_in_use(scene):
+            draw_beginning(layout)
+            return
         if paths.is_temporary(scene.mpm.cache):
             place = text("The file is not saved: frames go to {folder}", folder=paths.cache_path(scene))
             draw_lines(layout, place, "INFO")
-        view = view_of(facts_of(scene))
         _draw_view(layout, view)
         for note in () if view.state in (State.EMPTY, State.READING) else frame_notes(scene):
             draw_lines(layout, note, "INFO")
+        draw_previews(layout, scene)
         if view.state not in LIVE and len(bpy.data.scenes) > 1:
             layout.operator("mpm.bake_all", icon="SCENE_DATA")
         _draw_queue(layout)
-        layout.prop(scene.mpm, "when_closing", text="When Quitting")
 
 
 def _draw_view(layout: Layout, view: BakeView) -> None:
@@ -81,62 +84,50 @@ def _draw_queue(layout: Layout) -> None:
         column.label(text=entry.name, icon=icon)
 
 
+class MPM_PT_output(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_output"
+    help_page = "manual/baking"
+    bl_label = "Cache & Output"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        scene = context.scene
+        row = layout.row(align=True)
+        # a path needs the whole width
+        row.use_property_split = False
+        row.prop(scene.mpm, "cache", text="")
+        row.operator("mpm.open_cache_folder", text="", icon="FOLDER_REDIRECT")
+        draw_parameters(layout.column(), scene.mpm.cache_settings, CacheSettings)
+        layout.prop(scene.mpm, "when_closing", text="When Quitting")
+        column = layout.column(align=True)
+        column.operator("mpm.export_points", icon="EXPORT")
+        column.operator("mpm.publish", icon="FILE_BLEND")
+
+
 class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_bake_alone"
     bl_label = "Active Emitter Only"
-    bl_parent_id = "MPM_PT_bake"
+    bl_parent_id = "MPM_PT_output"
     bl_options = {"DEFAULT_CLOSED"}
 
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if context.scene is None or context.object is None or context.object.mpm.type != "emitter":
-            return False
+    def draw(self, context: Context) -> None:
+        layout, item = split_layout(self), context.object
+        if item is None or item.mpm.type != "emitter":
+            draw_lines(layout, "Select an emitter to bake it alone", "INFO")
+            return
         running = session.current()
-        return running is None or running.object_name == context.object.name
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        layout.label(text=f"{context.object.name}, in {paths.cache_path(context.scene, object_name=context.object.name)}")
-        _draw_view(layout, view_of(facts_of(context.scene, context.object.name)))
-
-
-class MPM_PT_frames(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_frames"
-    bl_label = "Frames"
-    bl_parent_id = "MPM_PT_bake"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw_header(self, context: Context) -> None:
-        layout: Layout = self.layout
-        layout.prop(context.scene.mpm, "use_frame_range", text="")
-
-    def draw(self, context: Context) -> None:
-        layout = split_layout(self)
-        settings = context.scene.mpm
-        column = layout.column(align=True)
-        column.active = settings.use_frame_range
-        owner = settings if settings.use_frame_range else context.scene
-        column.prop(owner, "frame_start", text="Start")
-        column.prop(owner, "frame_end", text="End")
-        column = layout.column(align=True)
-        column.prop(settings, "time_scale")
-        column.prop(settings, "subframes")
-
-
-class MPM_PT_cache(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_cache"
-    bl_label = "Cache"
-    bl_parent_id = "MPM_PT_bake"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        draw_parameters(split_layout(self).column(), context.scene.mpm.cache_settings, CacheSettings)
+        if running is not None and running.object_name != item.name:
+            draw_lines(layout, "Another bake is running", "TIME")
+            return
+        layout.label(text=f"{item.name}, in {paths.cache_path(context.scene, object_name=item.name)}")
+        _draw_view(layout, view_of(facts_of(context.scene, item.name)))
 
 
 class MPM_PT_takes(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_takes"
     bl_label = "Takes"
-    bl_parent_id = "MPM_PT_bake"
+    bl_parent_id = "MPM_PT_output"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -166,7 +157,7 @@ def _take_words(take: TakeOverview) -> str:
 class MPM_PT_statistics(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_statistics"
     bl_label = "Statistics"
-    bl_parent_id = "MPM_PT_bake"
+    bl_parent_id = "MPM_PT_output"
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
@@ -195,7 +186,7 @@ class MPM_PT_statistics(ScenePanel, bpy.types.Panel):
 class MPM_PT_farm(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_farm"
     bl_label = "Bake Elsewhere"
-    bl_parent_id = "MPM_PT_bake"
+    bl_parent_id = "MPM_PT_output"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
@@ -206,45 +197,4 @@ class MPM_PT_farm(ScenePanel, bpy.types.Panel):
         row.operator("mpm.copy_command", text="Python Only", icon="COPYDOWN").kind = "python"
 
 
-class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_preflight"
-    help_page = "manual/speed"
-    bl_label = "Pre-flight"
-    bl_parent_id = "MPM_PT_bake"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        layout: Layout = self.layout
-        if preflight.current() is not None:
-            row = layout.row(align=True)
-            row.label(text="Checking", icon="TIME")
-            row.operator("mpm.preflight_cancel", text="", icon="CANCEL")
-            return
-        row = layout.row(align=True)
-        row.operator("mpm.preflight", text="Check", icon="CHECKMARK").probe = False
-        row.operator("mpm.preflight", text="Check and Measure", icon="TIME").probe = True
-        report, is_current = preflight.kept_report(context.scene)
-        if report is None:
-            return
-        if not is_current:
-            layout.label(text="The scene has changed since the last check", icon="INFO")
-            return
-        column = layout.column(align=True)
-        for line in preflight.lines_of(report):
-            column.label(text=line)
-        for warning in report["warnings"]:
-            column = layout.column(align=True)
-            for number, line in enumerate(preflight.warning_lines(warning)):
-                column.label(text=line, icon="BLANK1" if number else "ERROR")
-
-
-CLASSES = (
-    MPM_PT_bake,
-    MPM_PT_bake_alone,
-    MPM_PT_frames,
-    MPM_PT_cache,
-    MPM_PT_takes,
-    MPM_PT_statistics,
-    MPM_PT_farm,
-    MPM_PT_preflight,
-)
+OUTPUT = (MPM_PT_output, MPM_PT_takes, MPM_PT_bake_alone, MPM_PT_statistics, MPM_PT_farm)

@@ -102,7 +102,8 @@ def _draw_shown(layout: Layout, kind: DerivedKind, item: BlenderObject) -> None:
 def _panels_of(kind: DerivedKind) -> list[type]:
     """The panel of a kind, and its details if it has other settings."""
     name = f"MPM_PT_{kind.name}"
-    made = {"bl_idname": name, "bl_label": kind.label, "help_page": kind.help_page, "kind": kind, "__module__": __name__}
+    made = {"bl_idname": name, "bl_label": kind.label, "bl_parent_id": "MPM_PT_scene_display", "help_page": kind.help_page, "kind": kind}
+    made["__module__"] = __name__
     panels: list[type] = [type(name, (_DerivedPanel, bpy.types.Panel), made)]
     if kind.name in DECLARED:
         details = {"bl_idname": f"{name}_details", "bl_label": "Details", "bl_parent_id": name, "kind": kind, "__module__": __name__}

@@ -76,14 +76,6 @@ def draw_colors(layout: Layout, item: BlenderObject) -> None:
     draw_lines(layout, looks.problem(item), "ERROR")
 
 
-class _Drawn:
-    """A panel that needs an object with particles."""
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return shown_object(context) is not None
-
-
 class MPM_PT_display(PhysicsPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_display"
     bl_label = "Display"
@@ -99,19 +91,22 @@ class MPM_PT_display(PhysicsPanel, bpy.types.Panel):
         draw_colors(layout.column(heading="Colors"), context.object)
 
 
-class MPM_PT_scene_display(_Drawn, ScenePanel, bpy.types.Panel):
+class MPM_PT_scene_display(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_scene_display"
     help_page = "manual/display"
     bl_label = "Display"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
         item = shown_object(context)
-        if item is not None:
-            layout.label(text=item.name, icon="OBJECT_DATA")
-            draw_display(layout, item)
-            draw_colors(layout.column(heading="Colors"), item)
+        if item is None:
+            has_results = any(each.mpm.display.parts for each in particle_objects.result_objects(context.scene))
+            words = "Select an object that shows particles" if has_results else "Bake first; then choose here how particles look"
+            draw_lines(layout, words, "INFO")
+            return
+        layout.label(text=item.name, icon="OBJECT_DATA")
+        draw_display(layout, item)
+        draw_colors(layout.column(heading="Colors"), item)
 
 
 CLASSES = (MPM_PT_display, MPM_PT_scene_display)

@@ -5,11 +5,12 @@ from typing import Any
 
 from ....core.messages import Message
 from ....core.parameters import parameters_of
-from ...baking import health
-from ...host.blender_types import Context, Layout
+from ...baking import cache_watch, health, session
+from ...host.blender_types import BlenderScene, Context, Layout
 from ...host.help import draw_help
 from ...host.text_width import wrapped
 from ...host.wording import in_blender
+from ...settings import paths
 from ...settings.declarations import is_set
 from ...settings.roles import has_role
 
@@ -122,8 +123,15 @@ class ObjectPanel(PhysicsPanel):
         return item is not None and item.mpm.type == cls.mpm_type and has_role(item) and not item.mpm.cache
 
 
+def is_in_use(scene: BlenderScene) -> bool:
+    """Whether a scene has simulated objects, cached frames or a bake; if not, the sidebar only offers ways to begin."""
+    if any(has_role(item) or item.mpm.cache for item in scene.objects):
+        return True
+    return session.current() is not None or cache_watch.overview(paths.absolute(paths.cache_path(scene))) is not None
+
+
 class ScenePanel(HelpfulPanel):
-    """The location of scene panels."""
+    """The location of scene panels. None depends on the selection: panels that come and go would move others under the mouse."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
@@ -131,4 +139,4 @@ class ScenePanel(HelpfulPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.scene is not None
+        return context.scene is not None and is_in_use(context.scene)

@@ -12,7 +12,7 @@ from .object_lists import MPM_UL_forces, draw_list
 class MPM_PT_reading(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_reading"
     bl_label = "Meshes and Motion"
-    bl_parent_id = "MPM_PT_bake"
+    bl_parent_id = "MPM_PT_advanced"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
@@ -25,6 +25,7 @@ class MPM_PT_forces(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_forces"
     help_page = "manual/forces"
     bl_label = "Forces"
+    bl_parent_id = "MPM_PT_advanced"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
@@ -50,4 +51,4 @@ class MPM_PT_force_weights(ScenePanel, bpy.types.Panel):
             column.prop(context.scene.mpm.forces, name, slider=True)
 
 
-CLASSES = (MPM_PT_reading, MPM_PT_forces, MPM_PT_force_weights)
+CLASSES = (MPM_PT_forces, MPM_PT_force_weights, MPM_PT_reading)

@@ -1,4 +1,4 @@
-"""The panels of the simulation in the viewport's sidebar: objects, solver and domain."""
+"""The panels of the simulation in the viewport's sidebar: its objects, and for experts the solver and the domain."""
 
 import bpy
 
@@ -9,15 +9,15 @@ from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 from .object_lists import MPM_UL_objects, draw_list
 
 _STEPS = ("cfl", "max_displacement", "time_step")
-_ADVANCED = ("kernel", "precision", "dimension", "seed")
+_SCHEME = ("kernel", "precision", "dimension", "seed")
 # Surfaces without friction.
 _FRICTIONLESS = ("sticky", "open")
 
 
 class MPM_PT_objects(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_objects"
+    help_page = "manual/objects"
     bl_label = "Objects"
-    bl_parent_id = "MPM_PT_bake"
 
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
@@ -30,26 +30,25 @@ class MPM_PT_objects(ScenePanel, bpy.types.Panel):
             draw_lines(layout, "Select objects and press + to add them as emitters or colliders", "INFO")
 
 
-class MPM_PT_solver(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_solver"
+class MPM_PT_advanced(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_advanced"
     help_page = "manual/speed"
-    bl_label = "Solver"
+    bl_label = "Advanced"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
         solver = context.scene.mpm.solver
-        layout.prop(solver, "spacing")
-        layout.prop(solver, "resolution" if solver.spacing == "resolution" else "grid_spacing")
         layout.prop(solver, "transfer")
         if solver.transfer == "flip":
             layout.prop(solver, "flip_ratio", slider=True)
+        draw_parameters(layout.column(), solver, Solver, _SCHEME)
 
 
 class MPM_PT_gravity(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_gravity"
     bl_label = "Gravity"
-    bl_parent_id = "MPM_PT_solver"
+    bl_parent_id = "MPM_PT_advanced"
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self, has_keys=True)
@@ -68,7 +67,7 @@ class MPM_PT_gravity(ScenePanel, bpy.types.Panel):
 class MPM_PT_steps(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_steps"
     bl_label = "Substeps"
-    bl_parent_id = "MPM_PT_solver"
+    bl_parent_id = "MPM_PT_advanced"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
@@ -78,20 +77,11 @@ class MPM_PT_steps(ScenePanel, bpy.types.Panel):
         draw_parameters(layout.column(), solver, Solver, _STEPS, idle=idle)
 
 
-class MPM_PT_advanced(ScenePanel, bpy.types.Panel):
-    bl_idname = "MPM_PT_advanced"
-    bl_label = "Advanced"
-    bl_parent_id = "MPM_PT_solver"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        draw_parameters(split_layout(self).column(), context.scene.mpm.solver, Solver, _ADVANCED)
-
-
 class MPM_PT_domain(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_domain"
     help_page = "manual/objects"
     bl_label = "Domain"
+    bl_parent_id = "MPM_PT_advanced"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
@@ -125,12 +115,4 @@ class MPM_PT_sides(ScenePanel, bpy.types.Panel):
             draw_parameters(column, side, Side, ("friction",), idle=("friction",) if side.surface in _FRICTIONLESS else ())
 
 
-CLASSES = (
-    MPM_PT_objects,
-    MPM_PT_solver,
-    MPM_PT_gravity,
-    MPM_PT_steps,
-    MPM_PT_advanced,
-    MPM_PT_domain,
-    MPM_PT_sides,
-)
+ADVANCED = (MPM_PT_advanced, MPM_PT_gravity, MPM_PT_steps, MPM_PT_domain, MPM_PT_sides)
