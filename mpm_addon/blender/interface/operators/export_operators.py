@@ -98,7 +98,7 @@ class MPM_PT_export(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_export"
     help_page = "manual/interchange"
     bl_label = "Export"
-    bl_parent_id = "MPM_PT_bake"
+    bl_parent_id = "MPM_PT_output"
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod

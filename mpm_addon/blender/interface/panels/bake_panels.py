@@ -100,9 +100,6 @@ class MPM_PT_output(ScenePanel, bpy.types.Panel):
         row.operator("mpm.open_cache_folder", text="", icon="FOLDER_REDIRECT")
         draw_parameters(layout.column(), scene.mpm.cache_settings, CacheSettings)
         layout.prop(scene.mpm, "when_closing", text="When Quitting")
-        column = layout.column(align=True)
-        column.operator("mpm.export_points", icon="EXPORT")
-        column.operator("mpm.publish", icon="FILE_BLEND")
 
 
 class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
