@@ -259,6 +259,24 @@ def caches(results: Results) -> Results:
     }
 
 
+def derived(results: Results) -> Results:
+    by_kind = {kind: [each[kind] for each in results["derived"] if kind in each] for kind in ("surface", "skin", "playback")}
+    made = [
+        f"{each['quality']} | {each['particles']:,} | {each['triangles']:,} | {each['wall']:.1f} | {each['cpu']:.1f} | {each['volume']:.3f}"
+        for each in by_kind["surface"]
+    ]
+    skins = [
+        f"{each['vertices']:,} | {each['particles']:,} | {each['first']:.1f} | {thousandths(each, 'wall', 'cpu')}"
+        for each in by_kind["skin"]
+    ]
+    played = [f"{each['triangles']:,} | {thousandths(each, 'wall', 'worst', 'cpu')}" for each in by_kind["playback"]]
+    return {
+        "surfaces": table("quality | particles | triangles | wall, s | CPU, s | volume", made),
+        "skins": table("vertices | particles | first frame, CPU s | each further frame, wall, ms | CPU, ms", skins, 0),
+        "playback": table("triangles | wall, ms | worst, ms | CPU, ms", played, 0),
+    }
+
+
 def interface(results: Results) -> Results:
     (watched,) = results["interface"]
     calls = sorted(watched["calls"], key=lambda each: -each["worst"])
@@ -313,6 +331,7 @@ SECTIONS: dict[str, Callable[[Results], Results]] = {
     "large": large,
     "geometry": geometry,
     "caches": caches,
+    "derived": derived,
     "interface": interface,
     "start_up": start_up,
     "resume": resume,

@@ -18,6 +18,7 @@ from typing import Any
 
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.processor import LEVEL_VARIABLE, LEVELS, is_supported
+from mpm_addon.derived.settings import RECIPES
 
 from . import machine, report, start_up
 from .programs import PEERS_STAMP, ROOT, BenchmarkError, Program, alternate, ask, lean_reference, solver, taichi_example
@@ -67,7 +68,7 @@ class Effort:
         starts: bakes that start with compiled kernels.
         threads: numbers of threads.
         played: particles of the caches that Blender plays.
-        watched: particles of the bake during which Blender's main loop is timed.
+        watched: particles of the bake during which Blender's main loop is timed; vertices of a skin and triangles of a surface.
         large: particles of the largest scene.
     """
 
@@ -161,6 +162,14 @@ def caches(effort: Effort) -> Results:
         yield {"playback": ask("benchmarks.caches", "playback", str(particles))}
 
 
+def derived(effort: Effort) -> Results:
+    """How long surfaces and skins take, and how fast Blender plays surfaces."""
+    for quality in RECIPES:
+        yield {"surface": ask("benchmarks.derived", "surface", str(max(effort.particles)), quality)}
+    yield {"skin": ask("benchmarks.derived", "skin", str(effort.watched))}
+    yield {"playback": ask("benchmarks.derived", "playback", str(effort.watched))}
+
+
 def interface(effort: Effort) -> Results:
     """How long the extension blocks Blender's main loop while a bake runs."""
     yield {"particles": effort.watched, "frames": LONG, "calls": ask("benchmarks.interface", str(effort.watched), str(LONG))}
@@ -199,6 +208,7 @@ PARTS: dict[str, Callable[[Effort], Results]] = {
     "large": box_of_sand,
     "geometry": each_number_of_threads("benchmarks.geometry"),
     "caches": caches,
+    "derived": derived,
     "interface": interface,
     "start_up": start,
     "resume": lambda effort: iter([start_up.measure_resume(max(effort.threads), effort.starts)]),

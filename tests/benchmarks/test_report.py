@@ -12,6 +12,11 @@ import pytest
 from benchmarks import report
 
 BYTES = {"state": 100.0, "copy": 90.0, "grid": 20000.0, "provenance": 24.0}
+DERIVED = [
+    {"surface": {"quality": "good", "particles": 999_000, "triangles": 331_000, "wall": 4.51, "cpu": 8.53, "volume": 1.0116}},
+    {"skin": {"vertices": 500_000, "particles": 10_420, "first": 9.87, "wall": 0.41, "cpu": 0.42}},
+    {"playback": {"triangles": 501_264, "wall": 0.091, "worst": 0.132, "cpu": 0.112}},
+]
 
 
 def turn(rate: float, busy: float) -> dict[str, float]:
@@ -65,6 +70,7 @@ def results() -> dict[str, Any]:
         "scenes": [scene("bowl", 1e7, 1.6e7, 2e7)],
         "scaling": [{"label": "water", "threads": 2, "programs": [ours("1000", 5e7), ours("2000", 4e7), ours("4000", 4e7)]}],
         "variants": [{"label": "water", "threads": 1, "programs": [ours("standard", 4e7), ours("cubic", 2e7)]}],
+        "derived": DERIVED,
         "caches": [
             {"sizes": {
                 "scene": "dam", "precision": "compact", "particles": 24000, "frames": 49, "frame": 17.25, "births": 12.0, "state": 150.0,
@@ -196,6 +202,13 @@ def keep(results: dict[str, Any], folder: Path) -> None:
     folder.mkdir()
     for name, part in results.items():
         (folder / f"{name}.json").write_text(json.dumps(part))
+
+
+def test_surfaces_and_skins_stand_with_their_sizes(results: dict[str, Any]) -> None:
+    page = report.page(results)
+    assert row(page, "good", "999,000") == ["good", "999,000", "331,000", "4.5", "8.5", "1.012"]
+    assert row(page, "500,000", "10,420") == ["500,000", "10,420", "9.9", "410.0", "420.0"]
+    assert row(page, "501,264") == ["501,264", "91.0", "132.0", "112.0"]
 
 
 def test_what_blender_waits_for_longest_stands_first(results: dict[str, Any]) -> None:
