@@ -8,14 +8,17 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import Moment
 from mpm_addon.derived.settings import SurfaceSettings
-from mpm_addon.storage.derived import derived_path
+from mpm_addon.storage import open_cache
+from mpm_addon.storage.derived import State, derived_path, state_of
+from mpm_addon.storage.surface_file import surface_at
 from mpm_addon.storage.take import SURFACE
-from tests.derived.caches import add_frame, arrays, block, description, write_cache
+from tests.derived.caches import add_frame, arrays, block, description, killed_run, write_cache
 from tests.derived.caches import derived as derive
 
 ROOT = Path(__file__).parents[2]
@@ -91,6 +94,25 @@ def test_a_stop_is_heard_while_a_frame_is_made(tmp_path: Path) -> None:
     assert json.loads(out.splitlines()[-1])["event"] == "cancelled"
     assert errors == "mpm: canceled: 0 of 1 frames have a surface; derive again to resume.\n"
     assert not list((tmp_path / "cache").rglob("*.partial"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_killed_run_leaves_whole_frames_and_resumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frames = [arrays(block(6, (0.01 * number, 0.0, 0.0))) for number in range(20)]
+    cache = write_cache(tmp_path / "cache", *frames)
+    made = killed_run(cache, SURFACE)
+    assert 0 < len(made) < len(frames)
+    assert derive(capsys, tmp_path / "cache")[0] == 0
+    for number in range(1, len(frames) + 1):
+        assert state_of(cache, Moment(number), SURFACE, SurfaceSettings().hash) is State.MADE
+    # what was whole is not made again, and what is made later does not depend on the interruption
+    assert all(path.read_bytes() == data for path, data in made.items())
+    write_cache(tmp_path / "other", *frames)
+    assert derive(capsys, tmp_path / "other")[0] == 0
+    for number in (1, len(frames)):
+        shapes = [surface_at(open_cache(tmp_path / name), Moment(number)).pieces[0] for name in ("cache", "other")]
+        np.testing.assert_array_equal(shapes[0].triangles, shapes[1].triangles)
+        np.testing.assert_array_equal(shapes[0].position, shapes[1].position)
 
 
 def test_a_full_disk_is_reported_and_leaves_no_half_file(
