@@ -50,7 +50,7 @@ READY_SCENES = {
     "sand_castle": 22,
     "hourglass": 40,
     "jelly_stack": 12,
-    "honey_suzanne": 36,
+    "honey_suzanne": 60,
     "pouring_bowl": 44,
     "avalanche": 20,
     "boot_in_mud": 12,
