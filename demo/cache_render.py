@@ -37,8 +37,8 @@ PORTRAIT_LAMPS = (
 )
 STANDARD = ("Standard", "None")
 PORTRAIT = Studio(PORTRAIT_LAMPS, sky=(0.62, 0.72, 0.9), brightness=0.35, size=(160, 160), samples=20, bounces=12, view=STANDARD)
-SUN = Lamp("Sun", (-0.396, -0.565, 0.724), 2.4, 0.2, "SUN")
-SHEET = Studio((SUN,), sky=(0.6, 0.68, 0.8), brightness=0.3, size=(200, 150), samples=16, bounces=12, view=STANDARD)
+SHEET_LAMPS = (Lamp("Key", (-1.1, -0.9, 1.3), 62.0, 0.7), Lamp("Rim", (1.0, 1.3, 0.9), 48.0, 0.7))
+SHEET = Studio(SHEET_LAMPS, sky=(0.6, 0.7, 0.85), brightness=0.35, size=(200, 150), samples=16, bounces=12, view=AGX)
 # Unit vector from the center of the particles to the camera.
 VIEW = np.array((0.5, -1.0, 0.5)) / np.sqrt(1.5)
 PORTRAIT_VIEW = np.array((0.31, -0.88, 0.37)) / np.linalg.norm((0.31, -0.88, 0.37))
@@ -109,9 +109,10 @@ def show_on_sheet(item: Any, baked: Scene, preset: str) -> None:
     """Show a preset's particles in the same view for all presets and frames."""
     dress(item, baked, preset)
     stage = Stage(context.scene, context.scene.collection, SHEET)
-    stage.ground((0.35, 0.36, 0.38), roughness=0.8)
-    stage.light((0.0, 0.0, 0.0), 1.0)
-    stage.view((0.0, -5.0, 1.5), (0.0, 0.0, 0.13), width=0.94)
+    # what is clear bends its lines
+    stage.ground((0.2, 0.215, 0.23), roughness=0.5, tile=0.1)
+    stage.light((0.0, 0.0, 0.1), 1.0)
+    stage.view((0.9, -2.6, 1.35), (0.0, 0.0, 0.12), lens=100.0)
 
 
 def dress(item: Any, baked: Scene, preset: str) -> tuple[float, ...]:

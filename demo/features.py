@@ -5,7 +5,6 @@ from typing import Any
 
 import bpy
 from parts import (
-    DARK,
     GRAY,
     Solid,
     ball,
@@ -133,7 +132,6 @@ def ball_on_sand(stage: Any) -> None:
     for side in ("x_min", "x_max", "z_min"):
         give(getattr(stage.scene.mpm.domain, side), {"surface": "separate", "friction": 0.6})
     stage.emitter("Sand", sand_slope(), (0.0, 0.0, 0.0), "dry_sand", particles_per_cell=6)
-    stage.seen("Ground", box((4.0, 4.0, 0.1)), (0.0, 0.0, -0.06), DARK)
     motion = {"dynamic": True, "velocity": (0.8, 0.0, 0.0), "angular_velocity": (0.0, 360.0, 0.0), "density": 2000.0}
     rolling = stage.collider("Ball", ball(0.112), (-0.49, 0.0, 0.742), (0.05, 0.2, 0.5), roughness=0.2, friction=0.5, **motion)
     rolling.data.shade_smooth()

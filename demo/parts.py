@@ -23,6 +23,8 @@ make_monkey, paint = stages.make_monkey, surfaces.paint
 
 SCENES = tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))
 FPS = 24
+# The backdrop of feature scenes, whose tiles [m] show how large everything is.
+GROUND, TILE = (0.24, 0.27, 0.30), 0.2
 DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
 LAMPS = (stages.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), stages.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
 AGX = ("AgX", "AgX - Medium High Contrast")
@@ -45,6 +47,8 @@ def built(name: str) -> Any:
         table(stage, **described["table"])
     if "domain" in described:
         stage.domain(*described["domain"])
+    if name != "four_materials":
+        stage.backdrop(GROUND, height=described.get("ground", 0.0), tile=TILE)
     getattr(_module_of(name), name)(stage)
     stage.camera(*described["camera"], lens=described.get("lens", 50.0))
     return stage
@@ -64,8 +68,11 @@ def _module_of(name: str) -> ModuleType:
 
 
 def table(stage: Any, *, half: float = 1.5, friction: float = 0.6) -> Any:
-    """The ground of a scene, its top at z = 0."""
-    return stage.collider("Table", box((2.0 * half, 2.0 * half, 0.2)), (0.0, 0.0, -0.1), DARK, friction=friction)
+    """The ground of a scene, its top at z = 0; a large one is not rendered, because the backdrop lies at the same height."""
+    item = stage.collider("Table", box((2.0 * half, 2.0 * half, 0.2)), (0.0, 0.0, -0.1), DARK, friction=friction)
+    if half > 1.0:
+        placement.show_as_wire(item)
+    return item
 
 
 def custom(item: Any, law: str, **parameters: Any) -> Any:

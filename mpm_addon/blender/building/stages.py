@@ -205,9 +205,9 @@ class Stage:
         for name, value in settings.items():
             setattr(self.scene.mpm.debris, name, value)
 
-    def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7) -> None:
-        """Add a plane that is rendered but not simulated."""
-        self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness)
+    def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7, tile: float = 0.0) -> None:
+        """Add a plane that is rendered but not simulated; one with tiles if the edge of a `tile` [m] is given."""
+        self.seen("Ground", sheet([(-half, 0.0), (half, 0.0)], 2.0 * half), (0.0, 0.0, height), color, roughness=roughness, tile=tile)
 
     def floor(self, half: float, color: Rgb, *, tile: float = 0.0, **settings: Any) -> None:
         """Add the ground: a collider with its top at z = 0, and a rendered backdrop that curves up in the background.
@@ -217,9 +217,13 @@ class Stage:
         plate = self._object("Floor", box((2.0 * half, 2.0 * half, 0.2)), (0.0, 0.0, -0.1))
         make_collider(plate, **settings)
         show_as_wire(plate)
+        self.backdrop(color, tile=tile)
+
+    def backdrop(self, color: Rgb, *, height: float = 0.0, tile: float = 0.0) -> None:
+        """Add a rendered ground that curves up in the background."""
         bend = [(3.0 + 2.0 * math.sin(turn), 2.0 - 2.0 * math.cos(turn)) for turn in (0.1 * math.pi / 2.0 * step for step in range(11))]
-        backdrop = self.seen("Backdrop", sheet([(-12.0, 0.0), *bend, (5.0, 12.0)], 60.0), (0.0, 0.0, 0.0), color, roughness=0.8, tile=tile)
-        backdrop.data.shade_smooth()
+        solid = sheet([(-12.0, 0.0), *bend, (5.0, 12.0)], 60.0)
+        self.seen("Backdrop", solid, (0.0, 0.0, height), color, roughness=0.8, tile=tile).data.shade_smooth()
 
     def domain(self, low: Point, high: Point, *, surface: str = "slip") -> BlenderObject:
         """Set the box domain; its sides are walls, or particles that leave are removed if `surface` is "open"."""
