@@ -79,8 +79,9 @@ class Boundary:
             start = None if earlier is None else pose_at(motion, earlier.frame)
         self._linear = self._angular = np.zeros(3)
         self.has_moved = start is not None and not np.array_equal(start, self._matrix)
-        self._since = self._matrix @ np.linalg.inv(self._matrix if start is None else start)
-        if earlier is not None and start is not None:
+        # most colliders are still
+        self._since = self._matrix @ np.linalg.inv(start) if start is not None and self.has_moved else np.eye(4)
+        if earlier is not None and start is not None and self.has_moved:
             between = Motion(np.array([0.0, 1.0]), np.array([start, self._matrix]))
             _pose, self._linear, self._angular = velocity_at(between, 0.0, 1.0 / earlier.seconds)
 

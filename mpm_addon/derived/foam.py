@@ -36,7 +36,7 @@ _FAST, CALM, _ROUGH = 3.0, 0.08, 0.4
 class FoamProduct(SwarmProduct):
     """The foam of a cache; see `Product`."""
 
-    kind, label = FOAM, "Foam"
+    kind, label, compares = FOAM, "Foam", False
 
     def __init__(self, cache: Cache, settings: FoamSettings, *, threads: int | None = None) -> None:
         """Read the scene of the shown take. Raises MpmError.

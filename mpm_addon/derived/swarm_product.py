@@ -41,11 +41,13 @@ class SwarmProduct(ABC):
         kind: one of `take.KINDS`.
         label: how messages name it.
         read: further attributes of frames that it needs, if they are cached.
+        compares: whether births follow from two frames, and not from the later one alone.
     """
 
     kind: ClassVar[str]
     label: ClassVar[str]
     read: ClassVar[Collection[str]] = ()
+    compares: ClassVar[bool] = True
     remedy = "free disk space, choose fewer frames, or use a smaller amount"
 
     def __init__(self, cache: Cache, scene: Scene, emitters: tuple[int, ...], hash: str, life: float, *, threads: int | None) -> None:
@@ -111,8 +113,8 @@ class SwarmProduct(ABC):
             if at == 0:
                 sizes.append(0.0)
                 continue
-            before = self._around(Moment(numbers[at - 1]))
-            born = self._born(before, self._around(moments[place]), self._seconds)
+            after = self._around(moments[place])
+            born = self._born(self._around(Moment(numbers[at - 1])) if self.compares else after, after, self._seconds)
             sizes.append(float(np.sum(np.broadcast_to(self._life(born.kind), len(born.id)) / self._seconds)))
         # of those that are born in a frame, as many are alive as their life has frames, if there are so many
         longest = float(np.max(self._life(np.arange(3, dtype=np.int32)))) / self._seconds
