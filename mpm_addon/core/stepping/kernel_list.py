@@ -12,6 +12,8 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .kernel_structures import STRUCTURES
+
 if TYPE_CHECKING:
     from ..scene.description import Scene
 
@@ -176,57 +178,6 @@ KERNELS = {
     "inflow": {
         "geometry.nearness._take": "float2 int float int bool short1 short1 bool1",
     },
-}
-
-STRUCTURES = {
-    "fill": ("swarm.fill.Fill", "float int1 int1 short2 single2"),
-    "foam_limits": ("swarm.foam_births.Limits", "float float float float float"),
-    "debris_limits": ("swarm.debris_births.Limits", "float float float float float float"),
-    "swarm_step": ("swarm.flight.Step", "float float float float float"),
-    "outlines": ("swarm.clearance.Outlines", "float2 float2"),
-    "makers": ("swarm.debris_births.Makers", "single2 single2 short1 fill int"),
-    "swarm_rules": ("swarm.debris_motion.Rules", "swarm_step touch air"),
-    "touch": ("swarm.debris_motion.Touch", "float float float"),
-    "air": ("swarm.debris_motion.Air", "float float"),
-    "tree": ("geometry.mesh_tree.MeshTree", "float2 int1 int1 float2 float2"),
-    "cells": ("geometry.mesh_cells.MeshCells", "float1 float float1 int1 short1 float2 half3"),
-    "field": ("geometry.distance_field.DistanceField", "float1 float float short3 single3 single4"),
-    "blocks": ("geometry.poisson.Blocks", "float float int short3 int2 bool1 float1"),
-    "pose": ("geometry.deforming.MeshPose", "tree int2 float2 bool float"),
-    "surface_samples": ("geometry.deforming.SurfaceSamples", "float1 float2 float2"),
-    "darts": ("geometry.poisson.Darts", "int seed int int"),
-    "samples": ("geometry.poisson.Samples", "int1 int1 single3"),
-    "inside": ("geometry.inside.Inside", "float1 form cells tree"),
-    "form": ("geometry.inside.Form", "float float bool bool float2 float1 float1 float"),
-    "runs": ("transfer.blocks.Runs", "int1 int1 int"),
-    "particles": ("transfer.blocks.Particles", "real2 short1 runs"),
-    "new_particles": ("transfer.particle_store.NewParticles", "real2 int1 short1 int1"),
-    "origins": ("transfer.sorting.Origins", "short1 int1 int1"),
-    "grid": ("transfer.blocks.Grid", "float int2 real2 real2 int int"),
-    "scratch": ("transfer.scratch.Scratch", "real2 short2"),
-    "places": ("transfer.bond_passes.Places", "int1 int1"),
-    "bond_table": ("transfer.bond_passes.BondTable", "short2 byte2 single1"),
-    "strain": ("transfer.rest_strain.Strain", "int float bool"),
-    "pass": ("transfer.advance.Pass", "int float float float bool bool1 float"),
-    "pinned": ("emission.pinned_particles.PinnedParticles", "int1 int2 int1 float1 float2 float2 float2 float1"),
-    "springs": ("emission.pinned_particles.PinSprings", "float1 float1 float1"),
-    "arenas": ("transfer.extent.Arenas", "real1 int1 int2 byte2 byte2 seed2 mark2 int2"),
-    "level_sets": ("contact.surface.LevelSets", "int1 int1 int2 int2 bool1 bool1 float1 float2 float3 float3 float2 float"),
-    "marks": ("contact.node_marks.Marks", "float bool2 bool2 bool2"),
-    "pairs": ("contact.pairs.Pairs", "int1 int1 int1 single4 float2 float2 int2 bool1 bool1 float1 float1"),
-    "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
-    "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
-    "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2 int1"),
-    "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),
-    "surfaces": ("contact.body_pair.Surfaces", "float1 float1 bool1 float1 float1"),
-    "slabs": ("contact.slabs.Slabs", "int int1 int1 int1"),
-    "deep": ("contact.deep_nodes.DeepNodes", "int1 int1 int1 mark1 bool1 bool1 float1 float2 float2"),
-    "lone": ("contact.lone_feet.Lone", "int1 int1 mark1 int1 int1"),
-    "feet": (
-        "contact.surface.Feet",
-        "int1 int1 short1 short1 short1 short1 bool1 bool1 float1 bool1 float1 short1 short2 short2 real2 real2 short1 short2 real1 real1 "
-        "real1 real2 real2 float1 real1 float1 float1 float1 real1 float1",
-    ),
 }
 
 
