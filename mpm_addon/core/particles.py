@@ -108,6 +108,22 @@ class FrameStatistics:
     crushed: int = 0
 
 
+class Piece(NamedTuple):
+    """A piece of a rigid body that broke.
+
+    Attributes:
+        whole: the name of the dynamic collider that broke.
+        vertices: in the local coordinates of that collider [m], float64 (n, 3).
+        triangles: vertex indices, counterclockwise seen from outside, int64 (m, 3).
+        is_inside: whether a triangle was inside the unbroken body, bool (m,).
+    """
+
+    whole: str
+    vertices: NDArray[np.float64]
+    triangles: NDArray[np.int64]
+    is_inside: NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class Frame:
     """The particles at one moment: a frame, or a subframe between two.
@@ -118,7 +134,8 @@ class Frame:
         arrays: attribute name -> array (n,) or (n, components); see `frame_attributes`.
         statistics: what `info` prints about the frame.
         part, parts: how far the moment lies after the frame; see `Moment`.
-        poses: name of a dynamic collider -> world from local, float64 (4, 4).
+        poses: name of a dynamic collider, or of a piece -> world from local, float64 (4, 4). A collider that broke has none.
+        pieces: the pieces that the moment before did not have, by name.
         births: what never changes in a particle's life, of every particle ever emitted, by id: attribute name -> array, and
             `BIRTH`. Empty if the frame was read from a cache.
         bonds: the bonds between all particles ever emitted; None if no material tears, or if the frame was read from a cache.
@@ -133,6 +150,7 @@ class Frame:
     poses: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     births: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     bonds: Bonds | None = None
+    pieces: Mapping[str, Piece] = field(default_factory=dict)
 
     @property
     def moment(self) -> Moment:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.bonds import Bonds
 from ..core.errors import CacheError, SceneError
 from ..core.messages import Action, Message
-from ..core.particles import Frame, Moment
+from ..core.particles import Frame, Moment, Piece
 from ..core.scene.settings import Time
 from .arrays import ArrayFileError
 from .births import read_births, read_pairs
@@ -98,6 +98,14 @@ class Cache:
             return self.take_of(moment).read_bonds(moment, self._pairs)
         except FileNotFoundError:
             raise CacheError(f"frame {moment.frame:g} was not baked", f"{self._extent()}", subject=str(self.folder)) from None
+
+    def pieces(self) -> dict[str, tuple[Moment, Piece]]:
+        """The pieces of rigid bodies that broke, by name, and the first moment at which each is there. Raises CacheError as `frame`."""
+        found = {}
+        for moment in self.moments:
+            if self.take_of(moment).journal()[moment].get("pieces"):
+                found |= {name: (moment, piece) for name, piece in self.state(moment).pieces.items()}
+        return found
 
     def frame_path(self, number: int) -> Path:
         """The path of a frame, whether it exists or not."""

@@ -319,6 +319,7 @@ def _entry_of(frame: Frame) -> dict[str, Any]:
         "crushed": statistics.crushed,
         "bounds": [position.min(axis=0).tolist(), position.max(axis=0).tolist()] if len(position) else None,
         "poses": {name: pose.tolist() for name, pose in frame.poses.items()},
+        **({"pieces": {name: piece.whole for name, piece in frame.pieces.items()}} if frame.pieces else {}),
     }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.bonds import WHOLE, Bonds
 from ..core.parameters import LARGEST, parameters_of
-from ..core.particles import AGE, BIRTH, Frame, FrameStatistics, Moment
+from ..core.particles import AGE, BIRTH, Frame, FrameStatistics, Moment, Piece
 from ..core.scene.settings import LAST_FRAME, CacheSettings
 from . import encoding
 from .arrays import ArrayFileError
@@ -89,7 +89,20 @@ def write_frame(path: Path, frame: Frame, settings: CacheSettings, cell: float) 
         for name, (table, data) in (("bond", encoding.exact(parted)), ("time", encoding.exact(frame.bonds.parted[parted]))):
             header["parted"][name] = {**table, "section": len(sections), "bytes": len(data)}
             sections.append(data)
+    if frame.pieces:
+        header["pieces"] = {name: _encoded_piece(piece, sections) for name, piece in frame.pieces.items()}
     return write_container(path, _KIND, header, sections)
+
+
+def _encoded_piece(piece: Piece, sections: list[Any]) -> dict[str, Any]:
+    """The header's entry for a piece, whose arrays are added to the sections."""
+    entry: dict[str, Any] = {"whole": piece.whole}
+    arrays = {"vertices": piece.vertices, "triangles": piece.triangles.astype(np.int32), "is_inside": piece.is_inside}
+    for name, array in arrays.items():
+        table, data = encoding.exact(array)
+        entry[name] = {**table, "section": len(sections), "bytes": len(data)}
+        sections.append(data)
+    return entry
 
 
 def emitted(frame: Frame) -> int:
@@ -138,7 +151,8 @@ def read_frame(path: Path, births: Births, only: Collection[str] | None = None) 
             tables = {name: table for name, table in tables.items() if name in (_POSITION, _ID, *only)}
         arrays = _arrays(container, tables, lambda: births(count), time)
         moment = possible_moment(header["number"], header["part"], header["parts"])
-        return Frame(moment.number, time, arrays, numbers, moment.part, moment.parts, poses)
+        pieces = {name: _piece(container, entry) for name, entry in header.get("pieces", {}).items()}
+        return Frame(moment.number, time, arrays, numbers, moment.part, moment.parts, poses, pieces=pieces)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
 
@@ -213,6 +227,28 @@ def read_bonds(path: Path, pairs_of: Callable[[], NDArray[np.int32]]) -> Bonds:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
         raise ArrayFileError(f"has an invalid header ({type(error).__name__}: {error})") from error
     return Bonds(pairs, parted)
+
+
+def _piece(container: Container, entry: Mapping[str, Any]) -> Piece:
+    """A piece of a rigid body. Raises ArrayFileError if it is not a mesh."""
+
+    def decoded(name: str, kind: type, shape: tuple[int, ...]) -> NDArray[Any]:
+        table = entry[name]
+        # in other encodings, a long array may take no bytes
+        if table["encoding"] != "exact":
+            raise ArrayFileError("has a piece with another encoding than exact")
+        array = encoding.decode(table, table["bytes"], lambda size: container.section(table["section"], size))
+        if array.dtype != kind or array.shape[1:] != shape:
+            raise ArrayFileError(f"has a piece with {name} of type {array.dtype} and shape {array.shape}")
+        return array
+
+    vertices, triangles = decoded("vertices", np.float64, (3,)), decoded("triangles", np.int32, (3,))
+    is_inside = decoded("is_inside", np.bool_, ())
+    if not np.isfinite(vertices).all() or np.abs(vertices).max(initial=0.0) > LARGEST:
+        raise ArrayFileError("has a piece with a vertex that is not finite")
+    if not len(triangles) or not 0 <= triangles.min() <= triangles.max() < len(vertices) or len(is_inside) != len(triangles):
+        raise ArrayFileError("has a piece whose triangles do not match its vertices")
+    return Piece(str(entry["whole"]), vertices, triangles.astype(np.int64), is_inside)
 
 
 def possible_moment(number: Any, part: Any, parts: Any) -> Moment:

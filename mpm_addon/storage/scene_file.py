@@ -10,6 +10,7 @@ from ..core.laws import LAWS
 from ..core.parameters import suggestion
 from ..core.scene.description import Collider, Emitter, Material, Outflow, Scene
 from ..core.scene.force import FORCE_KINDS, Force
+from ..core.scene.fracture import Fracture
 from ..core.scene.randomness import UNIFORM
 from ..core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .package_files import PackageReader
@@ -116,7 +117,7 @@ def _scene(table: Table, file: Path, subject: str, reader: PackageReader) -> Sce
         time=_read_plain(Time, table.get("time", {}), "time"),
         solver=_read_solver(table.get("solver"), reader),
         domain=_read_domain(table.get("domain", {})),
-        materials=_read_materials(table.get("materials"), reader),
+        materials=_read_materials(table.get("materials", {} if not table.get("emitters") else None), reader),
         emitters=tuple(_read_emitter(*entry, reader, table) for entry in _entries(table, "emitters", "Emitter")),
         colliders=tuple(_read_collider(*entry, reader) for entry in _entries(table, "colliders", "Collider")),
         forces=tuple(_read_force(*entry, reader) for entry in _entries(table, "forces", "Force")),
@@ -187,7 +188,7 @@ def _changes(table: Table, subject: str, reader: PackageReader) -> dict[str, Any
 
 
 def _read_materials(table: Any, reader: PackageReader) -> dict[str, Material]:
-    if not isinstance(table, dict) or not table:
+    if not isinstance(table, dict):
         raise SceneError("none are defined", 'add a section such as [materials.water] with law = "water"', subject="materials")
     return {name: _read_material(name, entry, reader) for name, entry in table.items()}
 
@@ -239,8 +240,10 @@ def _read_emitter(table: dict[str, Any], name: str, subject: str, reader: Packag
 
 
 def _read_collider(table: dict[str, Any], name: str, subject: str, reader: PackageReader) -> Collider:
-    check_keys(table, ("name", "shape", *parameter_names(Collider), "motion", "animation"), subject)
+    check_keys(table, ("name", "shape", *parameter_names(Collider), "motion", "animation", "fracture"), subject)
     values = {**declared_values(Collider, table, subject), **_changes(table, subject, reader)}
+    if "fracture" in table:
+        values["fracture"] = _read_plain(Fracture, table["fracture"], f"{subject}, fracture")
     return Collider(name=name, shape=reader.shape(table.get("shape"), subject), **values)
 
 

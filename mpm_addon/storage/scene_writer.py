@@ -73,7 +73,7 @@ def scene_table(scene: Scene, writer: PackageWriter) -> dict[str, Any]:
         "domain": _domain_table(scene.domain),
         "materials": {name: _material_table(material, writer) for name, material in scene.materials.items()},
         "emitters": [_emitter_table(emitter, writer) for emitter in scene.emitters],
-        "colliders": [_shape_table(collider, writer) for collider in scene.colliders],
+        "colliders": [_collider_table(collider, writer) for collider in scene.colliders],
         "forces": [_common(force, writer) for force in scene.forces],
         "outflows": [_shape_table(outflow, writer) for outflow in scene.outflows],
         "cache": table_of(scene.cache),
@@ -92,6 +92,11 @@ def _emitter_table(emitter: Emitter, writer: PackageWriter) -> dict[str, Any]:
     if emitter.randomness.amounts:
         table["randomness"] = table_of(emitter.randomness)
     return table if emitter.painting is None else {**table, "painting": writer.painting(emitter.painting, emitter.name)}
+
+
+def _collider_table(collider: Collider, writer: PackageWriter) -> dict[str, Any]:
+    table = _shape_table(collider, writer)
+    return table if collider.fracture is None else {**table, "fracture": table_of(collider.fracture)}
 
 
 def _shape_table(solid: Collider | Outflow, writer: PackageWriter) -> dict[str, Any]:

@@ -7,12 +7,20 @@ and then restoring them. Broyden's method (1965) finds u, starting as if the sur
 its added mass. See docs/rigid_bodies.md.
 """
 
-import numpy as np
+import math
+from collections.abc import Mapping
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..particles import Piece
 from ..scene.description import Scene
 from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
+from .breaking import Breaking
 from .exchange import sum_momenta, sum_moments
+from .impacts import Impact, approach_speed, impacts_of
 from .obstacle import Floats
 from .obstacles import Fields, ObstacleGroup
 from .rigid_body import STATE_SIZE, RigidBody
@@ -39,17 +47,22 @@ class RigidBodies:
     Attributes:
         bodies: in the order of the scene's colliders.
         groups: an obstacle group for each body.
+        breaking: the bodies that may break; None if none may.
     """
 
     def __init__(self, scene: Scene, passive: list[ObstacleGroup], fields: Fields) -> None:
         dynamic = [collider for collider in scene.colliders if collider.dynamic and collider.is_ever_enabled]
         self.bodies = [RigidBody(collider, scene) for collider in dynamic]
+        self.breaking = Breaking(self.bodies, scene) if scene.breaks else None
+        self._impacts: list[Impact] = []
+        self._scene, self._fields = scene, fields
         self.groups = [ObstacleGroup([body.obstacle], scene, fields) for body in self.bodies]
         self._spacing = scene.solver.grid_spacing
         others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
         self._others = [surface_of(obstacle, scene) for obstacle in others]
         self._surfaces = [rigid_surface(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
         self._saved = self.state()
+        self._saved_breaking = None if self.breaking is None else self.breaking.state()
         self._contacts: Contacts | None = None
         self._least = np.zeros(0)
         # each body's inverse Jacobian from the last substep
@@ -59,9 +72,24 @@ class RigidBodies:
         """World from local (4, 4) of each body, by name."""
         return {body.name: body.pose for body in self.bodies}
 
+    def new_pieces(self) -> dict[str, Piece]:
+        """The pieces, by name, that have formed since the last call."""
+        return {} if self.breaking is None else self.breaking.new_pieces()
+
     def state(self) -> Floats:
         """The state of all bodies, shape (bodies, 18)."""
         return np.array([body.state() for body in self.bodies]).reshape(-1, STATE_SIZE)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The state as arrays for a checkpoint."""
+        return {"rigid_bodies": self.state(), **({} if self.breaking is None else self.breaking.arrays())}
+
+    def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore what `arrays` returned."""
+        if self.breaking is not None:
+            self.breaking.load(arrays)
+            self._take_members(self.breaking)
+        self.load(arrays["rigid_bodies"])
 
     def load(self, state: Floats) -> None:
         """Restore a state that `state` returned."""
@@ -71,11 +99,34 @@ class RigidBodies:
     def save(self) -> None:
         """Save the state for `restore`, and reset everything else that later substeps depend on."""
         self._saved = self.state()
+        self._saved_breaking = None if self.breaking is None else self.breaking.state()
         self._inverses = [None] * len(self.bodies)
 
     def restore(self) -> None:
         """Return to the last saved state."""
+        if self.breaking is not None and self._saved_breaking is not None:
+            self.breaking.restore(self._saved_breaking)
+            self._take_members(self.breaking)
         self.load(self._saved)
+
+    def _take_members(self, breaking: Breaking) -> None:
+        """Take over the bodies after some have broken."""
+        known = {id(body): place for place, body in enumerate(self.bodies)}
+        places = [known.get(id(member.body)) for member in breaking.members]
+        groups, inverses, surfaces = self.groups, self._inverses, self._surfaces
+        self.bodies = [member.body for member in breaking.members]
+        self.groups = [
+            ObstacleGroup([body.obstacle], self._scene, self._fields) if place is None else groups[place]
+            for body, place in zip(self.bodies, places, strict=True)
+        ]
+        self._inverses = [None if place is None else inverses[place] for place in places]
+        self._surfaces = [
+            rigid_surface(body.obstacle, self._scene) if place is None else surfaces[place]
+            for body, place in zip(self.bodies, places, strict=True)
+        ]
+        for number, surface in enumerate(self._surfaces):
+            surface.body = number
+        self._contacts = None
 
     def place(self) -> None:
         """Move the colliders to the poses of the bodies."""
@@ -96,6 +147,8 @@ class RigidBodies:
         accelerations = np.array([gravity * (body.inverse_mass > 0.0) * body.obstacle.is_present for body in self.bodies])
         free = before + dt * np.hstack([accelerations, np.zeros_like(accelerations)])
         self._least = self._contacts.least_velocities(free, accelerations, dt)
+        if self.breaking is not None:
+            self._note_impacts(self.breaking, before, dt)
         for number, (body, group) in enumerate(zip(self.bodies, self.groups, strict=True)):
             if body.obstacle.is_present:
                 body.push(np.concatenate([body.mass * dt * gravity, np.zeros(3)]))
@@ -107,6 +160,16 @@ class RigidBodies:
                 body.set_velocities(its)
             body.place()
             group.move_to(0.0)
+
+    def _note_impacts(self, breaking: Breaking, before: Floats, dt: float) -> None:
+        """Find the impacts of a substep that may break bodies, from the velocities before."""
+        contacts, breakables = self._contacts, breaking.breakables
+        assert contacts is not None
+        self._impacts = []
+        least = min((piece.least_speed for piece in breakables if piece is not None), default=math.inf)
+        if approach_speed(contacts, before, dt) >= least:
+            bodies = SolverBodies(before.copy(), *self._inverse(None))
+            self._impacts = impacts_of(breakables, self._surfaces, self._others, contacts, bodies, dt)
 
     def _find_contacts(self, gravity: Floats, dt: float) -> Contacts:
         # an infinite collider counts with its speed near the bodies
@@ -219,6 +282,11 @@ class RigidBodies:
             body.advance(dt)
             if move.any():
                 body.move(move[:3], move[3:])
+        if self.breaking is not None and self._impacts:
+            self.place()
+            if self.breaking.strike(self._impacts):
+                self._take_members(self.breaking)
+            self._impacts = []
         return None
 
 

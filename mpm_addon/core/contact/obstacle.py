@@ -48,6 +48,8 @@ _SAME_SIZE = 1e-9
 # greatest errors of a distance near the surface [cells]: of samples in a corner between two walls, and of rounding
 SAMPLED_ERROR = 0.2
 EXACT_ERROR = 0.02
+# the distance of the points that stand for the surface of a piece in contacts, in edges of a cube of the same volume
+PIECE_POINTS = 1.0
 
 
 class Field(NamedTuple):
@@ -149,6 +151,8 @@ class Obstacle(AnimatedObstacle):
 
     Args:
         pivot: the point that the velocity refers to, in the shape's coordinates [m]: a rigid body's center of mass.
+        is_piece: whether it is a piece of a broken body. Other colliders meet its own surface, even if it is thinner than a cell; the
+            distance from the thickened one is only sampled once there are particles.
 
     Attributes:
         rigid: (9,) velocity of its pivot [m/s], angular velocity [rad/s], pivot [m].
@@ -159,8 +163,9 @@ class Obstacle(AnimatedObstacle):
 
     is_deforming = False
 
-    def __init__(self, collider: Collider, scene: Scene, pivot: Floats | None = None) -> None:
+    def __init__(self, collider: Collider, scene: Scene, pivot: Floats | None = None, *, is_piece: bool = False) -> None:
         super().__init__(collider)
+        self._is_piece = is_piece
         self.is_moving = collider.motion is not None or collider.dynamic or _is_animated(collider, "enabled")
         self.pivot = np.zeros(3) if pivot is None else pivot
         self.rigid = np.concatenate([np.zeros(6), self.pivot])
@@ -171,8 +176,6 @@ class Obstacle(AnimatedObstacle):
         shape = section_of(collider.shape, f'Collider "{collider.name}"') if self._is_plane else collider.shape
         self._shape = shape
         self._corners = CORNERS[scene.solver.dimension]
-        # the distance from a fixed collider is measured once per node, that from a moving one in every substep
-        self._query = distance_query(shape, self._spacing) if self.is_moving else self._exact
         axes = [0, 2] if self._is_plane else [0, 1, 2]
         self._radius = float(np.linalg.norm(np.abs(shape.bounds() - self.pivot).max(axis=0)[axes]))
         self._matrix, self._inverse = np.eye(4), np.eye(3)
@@ -182,6 +185,11 @@ class Obstacle(AnimatedObstacle):
     def begin_frame(self) -> None:
         """Measure again at the next moment, so that nothing depends on when this was last done."""
         self._measured = None
+
+    @property
+    def point_spacing(self) -> float:
+        """The least distance of the points that stand for its surface in contacts [m]: a piece has many small faces."""
+        return PIECE_POINTS * float(np.cbrt(self._shape.volume())) if self._is_piece else 0.0
 
     def move_to(self, frame: float) -> None:
         """Update pose and velocity for a time, in frames; those of a rigid body are set by `place`."""
@@ -212,7 +220,7 @@ class Obstacle(AnimatedObstacle):
 
     def shape_distance(self, points: Floats) -> tuple[Floats, Floats]:
         """The distance [m] of points (n, 3) in the shape's own coordinates, shape (n,), and its gradient (n, 3)."""
-        return self._query(np.ascontiguousarray(points))
+        return (self._exact if self._is_piece else self._query)(np.ascontiguousarray(points))
 
     def velocity_at(self, points: Floats) -> Floats:
         """Its velocity at points (n, 3) [m/s]."""
@@ -228,7 +236,7 @@ class Obstacle(AnimatedObstacle):
 
     def measure(self, number: int, keys: Ints, coordinates: Ints) -> Field:
         """The distance at the nodes of the blocks that are near, for the collider with this number."""
-        if not self.is_present:
+        if not self.is_present or not len(keys):
             return empty_field(2 if self._is_plane else 3)
         if self._measured is not None and self._measured.keys is keys:
             moved = self._moved(self._measured)
@@ -284,7 +292,12 @@ class Obstacle(AnimatedObstacle):
 
     @cached_property
     def _exact(self) -> DistanceQuery:
-        return exact_query(self._shape, self._spacing)
+        return exact_query(self._shape, 0.0 if self._is_piece else self._spacing)
+
+    @cached_property
+    def _query(self) -> DistanceQuery:
+        # the distance from a fixed collider is measured once per node, that from a moving one in every substep
+        return distance_query(self._shape, self._spacing) if self.is_moving else self._exact
 
     def distance(self, points: Floats, *, is_exact: bool = False) -> tuple[Floats, Floats]:
         """The signed distance [m] of points (n, 3), shape (n,), positive outside, and its gradient (n, 3).

@@ -23,8 +23,12 @@ class RigidBody:
 
     In 2D its mass is per meter of depth, and it rotates only about y.
 
+    Args:
+        is_piece: whether it is a piece of a broken body, whose shape is taken as it is, however thin.
+
     Attributes:
         obstacle: its collider.
+        start_scale: lengths in the world over those of the shape.
         mass: [kg].
         inverse_mass: along each axis [1/kg], shape (3,).
         center: center of mass [m]; rotation: since the start (3, 3); velocity [m/s]; spin [kg m^2/s]. These are the body's state.
@@ -33,7 +37,7 @@ class RigidBody:
         SceneError: the collider has no mass.
     """
 
-    def __init__(self, collider: Collider, scene: Scene) -> None:
+    def __init__(self, collider: Collider, scene: Scene, *, is_piece: bool = False) -> None:
         dimension = scene.solver.dimension
         subject = f'Collider "{collider.name}"'
         volume, pivot, inertia = solid_properties(collider.shape, subject, dimension)
@@ -43,11 +47,12 @@ class RigidBody:
         self.mass = collider.density * volume if collider.mass is None else collider.mass
         if not 0.0 < self.mass < np.inf:
             raise SceneError(f"its mass is {self.mass:g} kg", "use a higher density, or set its mass", subject=subject)
-        self.obstacle = Obstacle(collider, scene, pivot)
+        self.obstacle = Obstacle(collider, scene, pivot, is_piece=is_piece)
         axes = np.array([1.0, 0.0, 1.0]) if dimension == 2 else np.ones(3)
         self.inverse_mass = axes / self.mass
         self._is_plane = dimension == 2
         self._frame = start[:3, :3]
+        self.start_scale = scale
         turn = self._frame / scale
         self._inertia = self.mass / volume * (turn @ inertia @ turn.T)
         self._inverse = np.diag([0.0, 1.0 / self._inertia[1, 1], 0.0]) if dimension == 2 else np.linalg.inv(self._inertia)

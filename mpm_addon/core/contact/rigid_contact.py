@@ -90,6 +90,14 @@ class Contacts(NamedTuple):
         least[bouncing[meets]] = rebound[meets]
         return least
 
+    def approach(self, velocities: Floats) -> Floats:
+        """The relative velocity along the normal at each contact [m/s], shape (n,), negative where they meet, from those of bodies."""
+        return ((self._velocities(velocities) - self.others) * self.normals).sum(axis=1)
+
+    def impulses(self, bodies: SolverBodies, least: Floats) -> Floats:
+        """Solve the contacts; returns the impulses [kg m/s]: along the normal, and the friction, shape (n, 4)."""
+        return self._solve(least, bodies)
+
     def _velocities(self, velocities: Floats) -> Floats:
         """The velocities of the first bodies at the contacts relative to the second (n, 3), from those of bodies (bodies, 6)."""
         # body -1 stands for a collider that is not a rigid body
@@ -112,9 +120,11 @@ class Contacts(NamedTuple):
             still._solve(least, SolverBodies(moves, inverse_mass, inverse_inertia))
         return moves
 
-    def _solve(self, least: Floats, bodies: SolverBodies) -> None:
+    def _solve(self, least: Floats, bodies: SolverBodies) -> Floats:
         sweeps = max(FEWEST_SWEEPS, min(MOST_SWEEPS, MOST_SOLUTIONS // max(1, len(self.first))))
-        solve_contacts(self, least, bodies, np.zeros((len(self.first), 4)), sweeps)
+        impulses = np.zeros((len(self.first), 4))
+        solve_contacts(self, least, bodies, impulses, sweeps)
+        return impulses
 
 
 class RigidSurface:
@@ -327,6 +337,6 @@ def surface_of(obstacle: Obstacle | DeformingObstacle, scene: Scene) -> Surface:
 
 def rigid_surface(obstacle: Obstacle, scene: Scene, body: int = -1) -> RigidSurface:
     """The surface of a rigid collider of a scene; see `RigidSurface`."""
-    collider, spacing = obstacle.collider, scene.solver.grid_spacing
+    collider, spacing = obstacle.collider, max(scene.solver.grid_spacing, obstacle.point_spacing)
     shape = section_of(collider.shape) if scene.solver.dimension == 2 else collider.shape
     return RigidSurface(obstacle, contact_points(shape, spacing), body)

@@ -14,6 +14,7 @@ from .animation import (
     check_motion_vertices,
     refuse_vertices,
 )
+from .fracture import Fracture
 from .settings import SURFACE_HELP, friction_parameter
 from .shape import Shape
 
@@ -52,6 +53,7 @@ class Collider:
     )
     motion: Motion | None = None
     animation: Animation | None = None
+    fracture: Fracture | None = None
 
     @property
     def is_ever_enabled(self) -> bool:
@@ -70,6 +72,9 @@ class Collider:
         check_motion_vertices(self.motion, self.shape, subject)
         if self.dynamic:
             refuse_vertices(self.motion, "a dynamic collider", subject)
+        if self.fracture is not None:
+            self.fracture.check(subject)
+            self.fracture.check_owner(is_dynamic=self.dynamic, subject=subject)
         _check_first_pose(self.motion, self.shape, subject)
 
 

@@ -56,6 +56,7 @@ class Scene:
             for noun, group in (("Emitter", self.emitters), ("Collider", self.colliders), ("Outflow", self.outflows)):
                 for each in group:
                     check_motion_turn(each.motion, f'{noun} "{each.name}"')
+            _refuse_plane_fracture(self.colliders)
 
         self._check_carried()
 
@@ -68,6 +69,11 @@ class Scene:
     def tears(self) -> bool:
         """Whether the material of an emitter tears, so that frames tell which bonds have parted."""
         return any(self.materials[emitter.material].law.tears for emitter in self.emitters)
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a rigid body may break."""
+        return any(collider.fracture is not None and collider.is_ever_enabled for collider in self.colliders)
 
     @property
     def carried(self) -> dict[str, int]:
@@ -100,6 +106,14 @@ class Scene:
                 f"use at most {size / THINNEST_EMITTER:.3g} m",
                 subject=f'Emitter "{emitter.name}"',
             )
+
+
+def _refuse_plane_fracture(colliders: tuple[Collider, ...]) -> None:
+    """Refuse fracture in two dimensions."""
+    for collider in colliders:
+        if collider.fracture is not None:
+            remedy = "use `dimension` 3, or remove its fracture"
+            raise SceneError("fracture needs three dimensions", remedy, subject=f'Collider "{collider.name}"')
 
 
 def _check_factors(emitter: Emitter, material: Material) -> None:

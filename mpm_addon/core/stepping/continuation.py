@@ -25,6 +25,10 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
     _compare_emitters(before, after)
     _compare_materials(before, after)
     _compare("Colliders", "dynamic", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
+    # checkpoints contain what bodies that may break consist of
+    _compare(
+        "Colliders", "fracture", *({each.name: each.fracture for each in scene.colliders if each.fracture} for scene in (before, after))
+    )
 
 
 def _compare_emitters(before: Scene, after: Scene) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..bonds import Bonds
 from ..emission.emission import Batch
-from ..particles import AGE, BIRTH, DAMAGE, Frame, FrameStatistics, Moment, frame_attributes
+from ..particles import AGE, BIRTH, DAMAGE, Frame, FrameStatistics, Moment, Piece, frame_attributes
 from ..scene.description import Scene
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.output import masses_around, show_particles, totals, world_positions
@@ -103,6 +103,7 @@ def make_frame(
     work: Work,
     poses: Mapping[str, NDArray[np.float64]],
     bonds: Bonds | None,
+    pieces: Mapping[str, Piece],
 ) -> Frame:
     """The frame of the current state at a moment; see `particles.frame_attributes`. The particles' masses must be on the nodes."""
     time = scene.time.seconds_at(moment.frame)
@@ -145,7 +146,7 @@ def make_frame(
         step_seconds=work.step_seconds,
         crushed=int(find_crushed(scene, arrays["density_ratio"], arrays["emitter_index"]).sum()),
     )
-    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births, bonds)
+    return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births, bonds, pieces)
 
 
 def _deformations(

@@ -313,7 +313,7 @@ def groups_of(scene: "Scene") -> set[str]:
         groups.add("mesh")
     deforms = any(item.motion is not None and item.motion.vertices is not None for item in items)
     # exact distances of rigid meshes come from the same kernels
-    if deforms or any(collider.shape.kind == "mesh" for collider in scene.colliders):
+    if deforms or scene.breaks or any(collider.shape.kind == "mesh" for collider in scene.colliders):
         groups |= {"mesh", "deforming"}
     if scene.solver.max_speed is not None:
         groups.add("limit")

@@ -109,7 +109,7 @@ def fields_of(instances: Sequence[MaterialInstance]) -> tuple[range, ...]:
     """The consecutive numbers of each body's instances, which share a velocity field (see `transfer.fields`)."""
     bodies = [instance.body for instance in instances]
     starts = [number for number, body in enumerate(bodies) if number == 0 or body != bodies[number - 1]]
-    return tuple(range(*ends) for ends in zip(starts, [*starts[1:], len(instances)], strict=True))
+    return tuple(range(*ends) for ends in zip(starts, [*starts[1:], len(instances)], strict=False))
 
 
 def instance_numbers(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contact.breaking import PREFIX, group_of, wrong_array
 from ..emission.references import rest_states
 from ..errors import CacheError
 from ..messages import Action
@@ -32,7 +33,7 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
     Raises:
         CacheError: naming the array and the problem.
     """
-    _check_types(state, own)
+    _check_types(state, own, scene)
     emitted = len(state["emitter"])
     _check_range(state, "ids", emitted)
     _check_range(state, "instances", instance_count)
@@ -48,9 +49,13 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
     _check_rest(state, scene)
     if "bond_pair" in state:
         _check_bonds(state, emitted)
+    if scene.breaks:
+        problem = wrong_array(state, scene)
+        if problem is not None:
+            raise wrong(*problem)
 
 
-def _check_types(state: State, own: State) -> None:
+def _check_types(state: State, own: State, scene: Scene) -> None:
     """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
     # arrays of pins, rest states and bonds are missing if they came with an emitter that was added to the scene later
     for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_"), ("bond_pair", "bond_")):
@@ -62,6 +67,8 @@ def _check_types(state: State, own: State) -> None:
     for name, wanted in own.items():
         found = state[name]
         axis, group = _particle_axis(name)
+        if scene.breaks and (name == "rigid_bodies" or name.startswith(PREFIX)):
+            group = "bodies" if name == "rigid_bodies" else group_of(name)
         shape = list(found.shape)
         if group and len(shape) == wanted.ndim:
             if counts.setdefault(group, shape[axis]) != shape[axis]:
@@ -105,7 +112,7 @@ def _check_places(state: State, keys_name: str, name: str, position: NDArray[Any
 
 def _check_rest(state: State, scene: Scene) -> None:
     """Check the particles in the rest state: those present whose material has one, in order of id."""
-    has_rest = np.array(rest_states(scene))
+    has_rest = np.array(rest_states(scene), np.bool_)
     present = np.sort(state["ids"])
     wanted = present[has_rest[state["emitter"][present]]]
     if not np.array_equal(state.get("body_id", wanted[:0]), wanted):

@@ -104,7 +104,7 @@ class Simulation:
         self.instances: list[MaterialInstance] = instances_of(scene)
         solver = scene.solver
         self.store = ParticleStore(
-            len(self.instances),
+            max(1, len(self.instances)),
             solver.precision,
             solver.dimension,
             is_flip=solver.transfer == "flip",
@@ -149,7 +149,7 @@ class Simulation:
             "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
             "speeds": np.array(self.control.speeds),
-            "rigid_bodies": self._stepper.rigid.state(),
+            **self._stepper.rigid.arrays(),
         }
 
     @property
@@ -176,7 +176,7 @@ class Simulation:
         self.provenance = Provenance.from_arrays(snapshot)
         self._stepper.pins.load(snapshot)
         self._stepper.move_to(self._moment.frame)
-        self._stepper.rigid.load(snapshot["rigid_bodies"])
+        self._stepper.rigid.load_arrays(snapshot)
         particles = particles_of_snapshot(snapshot)
         if before is not None:
             particles.instances[:] = renumbered(instances_of(before), self.instances)[particles.instances]
@@ -224,6 +224,7 @@ class Simulation:
             work=Work(self._deleted, self._substeps, self._step_seconds),
             poses=self._stepper.rigid.poses(),
             bonds=self._stepper.tearing.shown,
+            pieces=self._stepper.rigid.new_pieces(),
         )
         self._stepper.clock.spent("output")
         return frame

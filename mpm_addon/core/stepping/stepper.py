@@ -351,7 +351,7 @@ class Stepper:
 
 
 def _fields_of(instances: list[MaterialInstance], store: ParticleStore, full_mass: float) -> Fields:
-    groups = [[instances[number] for number in its] for its in store.fields]
+    groups = [[instances[number] for number in its if number < len(instances)] for its in store.fields]
     is_fluid = np.array([all(instance.is_fluid for instance in group) for group in groups])
     is_cohesive = np.array([all(instance.is_fluid or not instance.law.mixes for instance in group) for group in groups])
     is_wet = np.array([any(instance.is_fluid for instance in group) for group in groups])

@@ -19,8 +19,8 @@ def refuse_unsupported(scene: Scene) -> None:
             if sum(other.dynamic and other.name == collider.name for other in scene.colliders) > 1:
                 raise SceneError("another dynamic collider has the same name", "rename one", subject=f'Collider "{collider.name}"')
             solid_properties(collider.shape, f'Collider "{collider.name}"', scene.solver.dimension)
-    if not scene.emitters:
-        raise SceneError("it has no emitter", "add one", subject=f'Scene "{scene.name}"')
+    if not scene.emitters and not any(collider.dynamic and collider.is_ever_enabled for collider in scene.colliders):
+        raise SceneError("it has no emitter and no dynamic collider", "add one", subject=f'Scene "{scene.name}"')
     _refuse_rest_states(scene)
     _refuse_tearing(scene)
 
