@@ -9,7 +9,7 @@ import bpy
 from ...core.errors import MpmError
 from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import keyframes, particle_objects
+from ..playback import keyframes, particle_objects, piece_objects
 from ..playback.derived_objects import children_of
 from ..settings import paths
 from ..settings.properties import DEFAULT_CACHE
@@ -101,6 +101,7 @@ def remove(scene: BlenderScene) -> bool:
         if other.get(HIDDEN):
             other.hide_viewport = False
             del other[HIDDEN]
+    piece_objects.remove_pieces(scene, own)
     had_keys = keyframes.remove_all_keys(scene, own)
     unstable.remove(scene, str(own))
     # the next preview replaces files that are in use or cannot be deleted

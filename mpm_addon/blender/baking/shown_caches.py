@@ -18,7 +18,7 @@ from ...storage import open_cache, read_scene
 from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import arriving_frames, keyframes, particle_objects
+from ..playback import arriving_frames, keyframes, particle_objects, piece_objects
 from ..reading import freshness
 from ..settings import paths
 from . import cache_watch, derived_kinds, one_result, previews, unstable
@@ -146,7 +146,10 @@ class Result:
         items = {name: self._object(scene, number) for name, number in self._dynamic.items()}
         names = {name: item.name_full for name, item in items.items() if item is not None}
         renamed = {number: {names.get(name, name): pose for name, pose in found.items()} for number, found in poses.items()}
-        return keyframes.write_keys(scene, renamed, self.cache)
+        piece_objects.remove_pieces(scene)
+        refusals = keyframes.write_keys(scene, renamed, self.cache)
+        known = {name: item for name, item in items.items() if item is not None}
+        return refusals + _show_pieces(scene, self.cache, poses, known)
 
     @staticmethod
     def _object(scene: BlenderScene, number: int | None) -> BlenderObject | None:
@@ -219,7 +222,24 @@ def looks_of(scene: Scene) -> list[display.Look]:
 def show_motion(scene: BlenderScene, cache: str) -> list[Message]:
     """Keyframe dynamic colliders as in the displayed frames of a cache. Returns a message for each that could not be. Raises CacheError."""
     poses = baked_poses(paths.absolute(cache))
-    return keyframes.write_keys(scene, poses, cache) if any(poses.values()) else []
+    if not any(poses.values()):
+        return []
+    piece_objects.remove_pieces(scene)
+    refusals = keyframes.write_keys(scene, poses, cache)
+    items = {name: item for item in scene.objects if item.mpm.type == "collider" for name in (item.name_full, item.name)}
+    return refusals + _show_pieces(scene, cache, poses, items)
+
+
+def _show_pieces(
+    scene: BlenderScene, cache: str, poses: dict[int, dict[str, keyframes.Floats]], items: dict[str, BlenderObject]
+) -> list[Message]:
+    """Add objects for the pieces of colliders that broke. Returns what went wrong."""
+    try:
+        found = open_cache(paths.absolute(cache)).pieces()
+        piece_objects.write_pieces(scene, {name: piece for name, (_, piece) in found.items()}, poses, items, cache)
+    except MpmError as error:
+        return [error.message.within("The pieces of broken colliders are not shown")]
+    return []
 
 
 def baked_poses(folder: Path) -> dict[int, dict[str, keyframes.Floats]]:

@@ -1,6 +1,7 @@
 """Turns recorded objects into the description's materials, emitters, colliders and outflows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,12 @@ from ...core.geometry.shapes.points import Points
 from ...core.laws import LAWS
 from ...core.scene.animation import Animation, Motion
 from ...core.scene.description import Collider, Emitter, Material, Outflow
+from ...core.scene.fracture import Fracture
 from ...core.scene.randomness import UNIFORM, Randomness
 from ...storage.presets import material_preset
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats
+from ..settings.declarations import values_of
 from ..settings.properties import own_randomness
 from .motion import placed
 from .painting import painting_of
@@ -51,14 +54,23 @@ def emitters_of(
         painting = None if track.surface is None else painting_of(track.surface.painting, is_mirrored=track.is_mirrored)
         values |= {"painting": painting, "randomness": _randomness(track.block, material, scale_length)}
         emitters.append(Emitter(name=name, shape=emitted, material=material.name, motion=motion, animation=animation, **values))
-    if not emitters:
+    if tracks and not emitters:
         raise SceneError("it is disabled in viewports at every frame, as is every emitter", "enable one", subject=tracks[0][1].subject)
     return found, tuple(emitters)
 
 
 def colliders_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Collider, ...]:
     """The colliders. Raises SceneError for invalid values."""
-    return tuple(_solids(tracks, Collider, frames, scale_length))
+    settings = {name: track.block.mpm.collider for name, track in tracks}
+    found = _solids(tracks, Collider, frames, scale_length)
+    return tuple(_breaking(collider, settings[collider.name], scale_length) for collider in found)
+
+
+def _breaking(collider: Collider, settings: Any, scale_length: float) -> Collider:
+    """A collider with the fracture of its settings, which only a dynamic one has."""
+    if not (settings.use_fracture and collider.dynamic):
+        return collider
+    return replace(collider, fracture=Fracture(**values_of(settings.fracture, Fracture, scale_length=scale_length)))
 
 
 def outflows_of(tracks: Sequence[tuple[str, Track]], frames: Floats, scale_length: float) -> tuple[Outflow, ...]:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import numpy as np
 
 from ...core.errors import SceneError
-from ...core.scene.description import Emitter, Scene
+from ...core.scene.description import Collider, Emitter, Scene
 from ...core.scene.force import Force
 from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ..host.blender_types import BlenderObject, BlenderScene, Context
@@ -64,14 +64,15 @@ def extraction(context: Context, *, object_name: str = "") -> Generator[float, N
 
 def _described(scene: BlenderScene, found: SimulatedObjects, time: Time, domain: Domain, frames: Floats, units: float) -> Scene:
     materials, emitters = emitters_of(found.emitters, found.materials, frames, units)
+    colliders = colliders_of(found.colliders, frames, units)
     return Scene(
         name=scene.name,
         time=time,
-        solver=_solver(scene, found.solver, frames, domain, emitters),
+        solver=_solver(scene, found.solver, frames, domain, emitters, colliders),
         domain=domain,
         materials=materials,
         emitters=emitters,
-        colliders=colliders_of(found.colliders, frames, units),
+        colliders=colliders,
         outflows=outflows_of(found.outflows, frames, units),
         cache=CacheSettings(**values_of(scene.mpm.cache_settings, CacheSettings)),
         forces=tuple(force for name, track in found.forces if (force := _force(name, track, frames, units)) is not None),
@@ -144,17 +145,19 @@ def _domain(context: Context, units: float) -> Domain:
     return Domain(sides=sides, **values)
 
 
-def _solver(scene: BlenderScene, track: Track, frames: Floats, domain: Domain, emitters: tuple[Emitter, ...]) -> Solver:
+def _solver(
+    scene: BlenderScene, track: Track, frames: Floats, domain: Domain, emitters: tuple[Emitter, ...], colliders: tuple[Collider, ...]
+) -> Solver:
     values, animation = animated(track.values, frames, track.subject)
     settings = scene.mpm.solver
     if settings.spacing == "resolution":
-        values["grid_spacing"] = longest_side(domain, emitters) / settings.resolution
+        values["grid_spacing"] = longest_side(domain, emitters, colliders) / settings.resolution
     return Solver(animation=animation, **values)
 
 
-def longest_side(domain: Domain, emitters: tuple[Emitter, ...]) -> float:
-    """The longest side [m] of the box domain, or of the bounding box of all emitters if the domain is unbounded."""
+def longest_side(domain: Domain, emitters: tuple[Emitter, ...], colliders: tuple[Collider, ...] = ()) -> float:
+    """The longest side [m] of the box domain; if it is unbounded, of the bounding box of all emitters, else of all rigid bodies."""
     if domain.min is not None and domain.max is not None:
         return float(np.max(np.subtract(domain.max, domain.min)))
-    bounds = np.array([emitter.shape.bounds() for emitter in emitters])
+    bounds = np.array([each.shape.bounds() for each in emitters or [each for each in colliders if each.dynamic]])
     return float(np.max(bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)))

@@ -80,6 +80,9 @@ def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
             raise SceneError(
                 "it is not an emitter", "name an emitter, or make it one in the Physics tab", subject=f'Object "{object_name}"'
             )
+    # rigid bodies alone are a simulation, too
+    if not marked and any(item.mpm.type == "collider" and item.mpm.collider.dynamic for item in scene.objects):
+        return []
     if not marked:
         raise SceneError(
             "it has no emitter", "select an object and set its type to Emitter in the Physics tab", subject=f'Scene "{scene.name}"'

@@ -13,6 +13,7 @@ from ...core.laws import LAWS
 from ...core.laws.law import Law
 from ...core.parameters import parameters_of
 from ...core.scene.description import Collider, Emitter, Outflow
+from ...core.scene.fracture import Fracture
 from ...core.scene.randomness import RANDOM_FACTORS, Randomness
 from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from ...storage.presets import material_presets
@@ -142,9 +143,22 @@ EMITTER_GROUP = property_group(
     description="How an object emits particles.",
 )
 
+FRACTURE_GROUP = property_group("MPM_PG_fracture", annotations_of(Fracture), description="How a rigid body breaks at an impact.")
+
 COLLIDER_GROUP = property_group(
     "MPM_PG_collider",
-    annotations_of(Collider),
+    {
+        **annotations_of(Collider),
+        "use_fracture": BoolProperty(name="Fracture", description="Let impacts break this collider into pieces", options=STILL),
+        "fracture": PointerProperty(type=FRACTURE_GROUP),
+        "inside": IntProperty(
+            name="Inside Slot",
+            description="Material slot of the faces inside the pieces of this collider (0 is the first slot)",
+            min=0,
+            default=1,
+            options=STILL,
+        ),
+    },
     set_by_keys={"friction": "mpm.collider.friction"},
     description="How an object collides with particles.",
 )
@@ -320,6 +334,7 @@ GROUPS: tuple[type, ...] = (
     MATERIAL_GROUP,
     RANDOMNESS_GROUP,
     EMITTER_GROUP,
+    FRACTURE_GROUP,
     COLLIDER_GROUP,
     OUTFLOW_GROUP,
     FORCES_GROUP,

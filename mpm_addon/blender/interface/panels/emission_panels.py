@@ -6,6 +6,7 @@ import bpy
 
 from ....core.laws import LAWS
 from ....core.scene.description import Collider, Emitter, Outflow
+from ....core.scene.fracture import Fracture
 from ....core.scene.painting import ACTING
 from ....core.scene.randomness import RANDOM_FACTORS, Randomness
 from ...building.material_presets import chosen
@@ -151,6 +152,27 @@ class MPM_PT_dynamic(ObjectPanel, bpy.types.Panel):
         draw_parameters(column, collider, Collider, ("density", "mass", "velocity", "angular_velocity"), idle=idle)
 
 
+class MPM_PT_fracture(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_fracture"
+    help_page = "manual/fracture"
+    bl_label = "Fracture"
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "collider"
+
+    def draw_header(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.active = context.object.mpm.collider.dynamic
+        layout.prop(context.object.mpm.collider, "use_fracture", text="")
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        collider = context.object.mpm.collider
+        column = layout.column()
+        column.active = collider.dynamic and collider.use_fracture
+        draw_parameters(column, collider.fracture, Fracture)
+        column.prop(collider, "inside")
+
+
 class MPM_PT_outflow(ObjectPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_outflow"
     bl_label = "Outflow"
@@ -170,5 +192,6 @@ CLASSES = (
     MPM_PT_randomness,
     MPM_PT_collision,
     MPM_PT_dynamic,
+    MPM_PT_fracture,
     MPM_PT_outflow,
 )
