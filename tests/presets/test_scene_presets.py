@@ -51,7 +51,7 @@ def check(scene: Scene, frame: Frame, first: Frame) -> None:
     floors = [collider.shape.point[2] for collider in scene.colliders if isinstance(collider.shape, Plane)]
     floors += [scene.domain.min[2]] if scene.domain.min is not None else []
     for floor in floors:
-        assert frame.position[:, 2].min() >= floor - 0.5 * scene.solver.grid_spacing
+        assert frame.position[:, 2].min(initial=np.inf) >= floor - 0.5 * scene.solver.grid_spacing
 
 
 @pytest.mark.parametrize("name", [name for name in scene_preset_folders() if name != EXPLODES])
@@ -73,6 +73,12 @@ def test_a_scene_preset_bakes_without_losing_anything(name: str, tmp_path: Path)
             assert np.isfinite(frame.attribute(attribute)).all(), (number, attribute)
 
 
+def bodies_moved(frames: list[Frame]) -> bool:
+    """Whether a rigid body that did not break has moved."""
+    first, last = frames[0].poses, frames[-1].poses
+    return any(not np.array_equal(pose, last[name]) for name, pose in first.items() if name in last)
+
+
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_variant_begins_to_move(name: str) -> None:
     folder = scene_preset_folders()[name]
@@ -84,7 +90,7 @@ def test_every_variant_begins_to_move(name: str) -> None:
         frames = list(Simulation(scene).frames())
         for frame in frames:
             check(scene, frame, frames[0])
-        assert frames[-1].statistics.kinetic_energy > 0.0, variant
+        assert frames[-1].statistics.kinetic_energy > 0.0 or bodies_moved(frames), variant
 
 
 def test_what_would_explode_is_refused() -> None:
