@@ -81,7 +81,7 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
         "MPM_PT_goal",
         "MPM_PT_painted_control",
     } <= shown["Emitter"]
-    assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_dynamic"}
+    assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_dynamic", "MPM_PT_fracture"}
     assert shown["Drain"] - scene_wide == {"MPM_PT_object", "MPM_PT_outflow"}
     activate(bpy, None)
     assert draw(object_panels.MPM_PT_object) is None
