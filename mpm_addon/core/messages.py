@@ -136,6 +136,8 @@ class Topic(StrEnum):
     FAST_COLLIDER = "fast_collider", True
     NARROW_OPENING = "narrow_opening", True
     CLOSING_COLLIDER = "closing_collider", True
+    SOFT_SURFACE = "soft_surface", True
+    SURFACE_SUBSTEPS = "surface_substeps", True
     PREVIEW_PARTICLES = "preview_particles"
     CRUSHED = "crushed"
     MEMORY = "memory"

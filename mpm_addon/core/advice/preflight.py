@@ -24,6 +24,7 @@ from ..scene.description import Collider, Emitter, Scene
 from ..scene.emitter import THINNEST_EMITTER
 from ..scene.settings import SIDES
 from ..scene.shape import Shape
+from .capillarity import tense_surfaces
 from .openings import closing_colliders, narrow_openings
 
 # Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].
@@ -70,6 +71,7 @@ def scene_warnings(scene: Scene) -> list[SceneWarning]:
         *_fast_colliders(scene),
         *narrow_openings(scene),
         *closing_colliders(scene),
+        *tense_surfaces(scene),
     ]
 
 

@@ -286,12 +286,12 @@ def automatic_substeps(scene: Scene) -> int:
     starts = [float(_speeds(scene, emitter).max()) + 3.0 * emitter.velocity_spread for emitter in scene.emitters]
     later = stiffened_wave_speeds(scene, waves)
     times = sorted({0.0, end, *(min(seconds, end) for seconds, _ in later)})
-    viscous = min([frame, *(_viscous_limit(emitter, scene) for emitter in scene.emitters)])
+    longest = min([frame, *(_longest_substep(emitter, scene) for emitter in scene.emitters)])
     steps = 0.0
     for begin, stop in itertools.pairwise(times):
         now = [after if seconds <= begin else before for before, (seconds, after) in zip(waves, later, strict=True)]
         speed = max((wave + start for wave, start in zip(now, starts, strict=True)), default=0.0)
-        limit = min(viscous, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else viscous
+        limit = min(longest, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else longest
         steps += (stop - begin) / limit
     return math.ceil(steps)
 
@@ -302,11 +302,12 @@ def _wave_speed(emitter: Emitter, scene: Scene) -> float:
     return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)
 
 
-def _viscous_limit(emitter: Emitter, scene: Scene) -> float:
-    """The longest substep that the viscosity of an emitter's material allows [s]; where it is painted or random, as for `_wave_speed`."""
+def _longest_substep(emitter: Emitter, scene: Scene) -> float:
+    """The longest substep that viscosity and surface tension allow [s]; where a material is painted or random, as for `_wave_speed`."""
     law, (stiffness_scale, mass_scale) = scene.materials[emitter.material].law, _stiffest_and_lightest(emitter)
     solver = scene.solver
-    return law.viscous_limit(solver.grid_spacing, solver.dimension, stiffness_scale=stiffness_scale, mass_scale=mass_scale)
+    viscous = law.viscous_limit(solver.grid_spacing, solver.dimension, stiffness_scale=stiffness_scale, mass_scale=mass_scale)
+    return min(viscous, law.capillary_limit(solver.grid_spacing, mass_scale))
 
 
 def _stiffest_and_lightest(emitter: Emitter) -> tuple[float, float]:

@@ -30,6 +30,8 @@ GREATEST_MODULUS = 2.2e9
 SLOW, DRIVEN = 1.0, 4.5
 # water is under tension only up to this strain [1 / strain]
 LEAST_STRAIN = 100.0
+# what surface tension pulls together is compressed by this strain at most [1 / strain]; below half of this, grid-scale ripples grow
+SURFACE_STRAIN = 50.0
 # of random velocities, this many standard deviations count
 DEVIATIONS = 3.0
 # faces that point upward by more than this, the cosine to the vertical, can stop what falls
@@ -48,9 +50,19 @@ def settled_law(scene: Scene, name: str) -> Law:
     if not isinstance(law, Water) or law.stiffness != AUTOMATIC or "bulk_modulus" in keyed:
         return law
     heaviest = max((_greatest_density(emitter) for emitter in scene.emitters if emitter.material == name), default=1.0)
-    modulus = max(law.density * heaviest * (SOUND_SHARE * reachable_speed(scene)) ** 2, LEAST_STRAIN * law.cohesion)
+    surface_modulus = SURFACE_STRAIN * surface_stress_of(scene, name)
+    # what nothing but surface tension moves is slow
+    speed = _known_speed(scene) if surface_modulus > 0.0 else reachable_speed(scene)
+    modulus = max(law.density * heaviest * (SOUND_SHARE * speed) ** 2, LEAST_STRAIN * law.cohesion, surface_modulus)
     modulus = min(modulus, GREATEST_MODULUS)
     return replace(law, bulk_modulus=_rounded_up(modulus), stiffness=GIVEN)
+
+
+def surface_stress_of(scene: Scene, name: str) -> float:
+    """The greatest surface tension of a material over the cell size [Pa]: its stress where it acts, in a layer of about a cell."""
+    material = scene.materials[name]
+    keys = () if material.animation is None else material.animation.values.get("surface_tension", ())
+    return max([getattr(material.law, "surface_tension", 0.0), *(float(key) for key in keys)]) / scene.solver.grid_spacing
 
 
 def settled_moduli(scene: Scene) -> dict[str, float]:
@@ -66,7 +78,12 @@ def modulus_text(name: str, modulus: float) -> str:
 
 
 def reachable_speed(scene: Scene) -> float:
-    """The greatest speed that fluids of a scene can be expected to reach [m/s], found once for a scene."""
+    """The greatest speed that fluids of a scene can be expected to reach [m/s]."""
+    return _known_speed(scene) or SLOW
+
+
+def _known_speed(scene: Scene) -> float:
+    """The greatest speed that follows from a scene [m/s], found once for a scene; 0 if nothing moves at first and nothing falls."""
     key = -1, "reachable_speed"
     if key not in scene.prepared:
         scene.prepared[key] = _reachable_speed(scene)
@@ -105,7 +122,7 @@ def _reachable_speed(scene: Scene) -> float:
     pushed = max((track.speed for _, track in tracks), default=0.0)
     fallen = max(math.sqrt(2.0 * weight * _fall(scene, up, [track for _, track in emitters], tracks)) for weight, up in _gravities(scene))
     driven = _driven_speed(scene, [track for _, track in emitters])
-    return max(math.hypot(initial, fallen, driven) + pushed or SLOW, DRIVEN if driven > 0.0 else 0.0)
+    return max(math.hypot(initial, fallen, driven) + pushed, DRIVEN if driven > 0.0 else 0.0)
 
 
 def _driven_speed(scene: Scene, emitters: list[_Track]) -> float:

@@ -19,4 +19,10 @@ LAWS: dict[str, type[Law]] = {
     law.name: law for law in (Water, Viscoplastic, DampedElastic, Corotated, NeoHookean, VonMises, Sand, Snow, StressFree)
 }
 
-__all__ = ["LAWS", "ElasticLaw", "FluidLaw", "HenckyLaw", "HyperelasticLaw", "Law", "PrincipalLaw", "TensorLaw"]
+
+def constants_types() -> dict[str, type]:
+    """The types of the constants of all laws, by `Law.kernel_name`."""
+    return {name: kind for law in LAWS.values() for name, kind in {law.name: law.constants_type, **law.variants}.items()}
+
+
+__all__ = ["LAWS", "ElasticLaw", "FluidLaw", "HenckyLaw", "HyperelasticLaw", "Law", "PrincipalLaw", "TensorLaw", "constants_types"]

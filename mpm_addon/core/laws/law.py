@@ -40,6 +40,7 @@ class Law:
         takes_space: whether the material displaces fluids from its volume.
         mixes: whether its particles share a velocity field with those of other emitters that mix; otherwise they are in contact with them.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
+        variants: other such types by name, for values of parameters that need other code; `kernel_name` tells which.
     """
 
     name: ClassVar[str]
@@ -55,6 +56,7 @@ class Law:
     takes_space: ClassVar[bool] = True
     mixes: ClassVar[bool] = False
     constants_type: ClassVar[type]
+    variants: ClassVar[Mapping[str, type]] = {}
     wave_speed_squared: ClassVar[Callable[..., Any]]
 
     density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass per volume (foam 50, snow 400, water 1000, stone 2500)")
@@ -68,7 +70,8 @@ class Law:
                 cls.color = color_of_name(cls.name)
             _check_declarations(cls)
             # how `law_of` finds the law of constants
-            cls.constants_type.law = cls
+            for kind in (cls.constants_type, *vars(cls).get("variants", {}).values()):
+                kind.law = cls
 
     def check(self, subject: str) -> None:
         """Check all parameters. `subject` is how messages name the material.
@@ -99,8 +102,13 @@ class Law:
         """
         return self
 
+    @property
+    def kernel_name(self) -> str:
+        """The name of the type of its constants: that of the law, or of one of its variants."""
+        return self.name
+
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> NamedTuple:
-        """The constants for the law's functions, of type `constants_type`; dimension is 3, or 2 for plane strain."""
+        """The constants for the law's functions, of the type that `kernel_name` names; dimension is 3, or 2 for plane strain."""
         raise NotImplementedError
 
     def wave_speed(self, stiffness_scale: float = 1.0, dimension: int = 3) -> float:
@@ -131,6 +139,10 @@ class Law:
         """h^2 rho / (2 d eta) [s], the longest substep that viscosity allows on a grid of this spacing [m]."""
         viscosity = self.greatest_viscosity(stiffness_scale)
         return spacing**2 * self.density * mass_scale / (2.0 * dimension * viscosity) if viscosity > 0.0 else math.inf
+
+    def capillary_limit(self, spacing: float, mass_scale: float = 1.0) -> float:
+        """sqrt(rho h^3 / (2 pi sigma)) [s], the longest substep that surface tension allows (Brackbill, Kothe and Zemach 1992, eq. 61)."""
+        return math.inf
 
     def stiffening(self, wave_speed: float, impact_speed: float) -> float:
         """The greatest factor on the wave speed after an impact. For estimates.

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..laws.law import Law
 from ..parameters import parameters_of
 from .animation import Animation, check_animation
@@ -24,6 +26,13 @@ class Material:
         # values within their ranges may still contradict each other
         for frame in () if self.animation is None else self.animation.frames:
             law_at(self.law, self.animation, float(frame)).check(f"{subject}, frame {frame:g}")
+
+    @property
+    def kernel_names(self) -> set[str]:
+        """The names of its law's constants at one time or another, see `Law.kernel_name`."""
+        keyed = self.animation.values if self.animation is not None and self.law.variants else {}
+        extremes = [{name: float(end)} for name, values in keyed.items() for end in (np.min(values), np.max(values))]
+        return {replace(self.law, **values).kernel_name for values in ({}, *extremes)}
 
 
 def law_at(law: Law, animation: Animation | None, frame: float) -> Law:

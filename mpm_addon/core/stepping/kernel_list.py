@@ -187,7 +187,7 @@ class Variant(NamedTuple):
     Attributes:
         precision: "float32" or "float64".
         scheme: the name of a class in `transfer.scheme`; "" if it does not matter.
-        law: the name of a law; "" if it does not matter.
+        law: the name of a law's constants, see `Law.kernel_name`; "" if it does not matter.
     """
 
     precision: str = "float32"
@@ -237,10 +237,10 @@ def _kernel_of(unit: Unit) -> Any:
 def _type_of(word: str, variant: Variant) -> Any:
     from numba import types
 
-    if word == "law":
-        from ..laws import LAWS
+    from ..laws import constants_types
 
-        return _tuple_type(type(LAWS[variant.law]().constants(1.0, 3)), None)
+    if word == "law":
+        return _tuple_type(constants_types()[variant.law], None)
     if word == "scheme":
         return _tuple_type(found(f"transfer.scheme.{variant.scheme}"), None)
     if word in STRUCTURES:
@@ -258,8 +258,7 @@ def _type_of(word: str, variant: Variant) -> Any:
         "seed": types.uint64,
         "bool": types.boolean,
     }
-    name = word.rstrip("0123456789")
-    dimensions = word.removeprefix(name)
+    name, dimensions = word.rstrip("0123456789"), word.lstrip("abcdefghijklmnopqrstuvwxyz")
     return types.Array(scalars[name], int(dimensions), "C") if dimensions else scalars[name]
 
 
@@ -278,9 +277,9 @@ def units_of(scene: "Scene") -> list[Unit]:
 
     solver = scene.solver
     scheme = type(scheme_of(solver)).__name__
-    laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
-    ours = [(law, is_rest) for law, is_rest in zip(laws, rest_states(scene), strict=True) if LAWS.get(law.name) is type(law)]
-    names, rest = {law.name for law, _ in ours}, {law.name for law, is_rest in ours if is_rest}
+    materials = [scene.materials[emitter.material] for emitter in scene.emitters]
+    ours = [pair for pair in zip(materials, rest_states(scene), strict=True) if LAWS.get(pair[0].law.name) is type(pair[0].law)]
+    names, rest = set().union(*(each.kernel_names for each, _ in ours)), {each.law.name for each, is_rest in ours if is_rest}
     return list(_units(groups_of(scene), solver.precision, scheme, sorted(names), sorted(rest)))
 
 
@@ -322,10 +321,10 @@ def groups_of(scene: "Scene") -> set[str]:
 
 def units_of_default_scheme() -> list[Unit]:
     """The units that scenes with the default scheme can call: three dimensions, quadratic, float32, with every law."""
-    from ..laws import LAWS, HyperelasticLaw
+    from ..laws import LAWS, HyperelasticLaw, constants_types
 
     rest = sorted(name for name, law in LAWS.items() if issubclass(law, HyperelasticLaw))
-    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(LAWS), rest))
+    return list(_units(set(KERNELS), "float32", "Quadratic3", sorted(constants_types()), rest))
 
 
 def _units(groups: set[str], precision: str, scheme: str, laws: Iterable[str], rest_laws: Iterable[str]) -> Iterator[Unit]:

@@ -1,4 +1,4 @@
-"""The substep length: waves, particles and obstacles must not outrun the grid, F must not invert, and viscosity must not overshoot."""
+"""The substep length: waves, particles, obstacles and ripples must not outrun the grid, F must not invert, viscosity must not overshoot."""
 
 import math
 from typing import NamedTuple
@@ -98,14 +98,16 @@ class StepControl:
         """The longest stable substep [s].
 
         c dt <= cfl h, where c is the wave speed plus the fastest motion (Courant, Friedrichs and Lewy 1928); no particle crosses more
-        than `max_displacement` cells (Blazevic 2022); dt |C| < 1/2; dt <= h^2 rho / (2 d eta); dt w < 1/2 for springs of frequency w.
+        than `max_displacement` cells (Blazevic 2022); dt |C| < 1/2; dt <= h^2 rho / (2 d eta); dt <= sqrt(rho h^3 / (2 pi sigma));
+        dt w < 1/2 for springs of frequency w.
         """
         h = self._solver.grid_spacing
         speed = max(self.speeds.particle, obstacle_speed)
-        # evaluated now, because a material's viscosity may be animated
+        # evaluated now, because a material's viscosity and surface tension may be animated
         dimension = self._solver.dimension
         viscous = (each.law.viscous_limit(h, dimension, stiffness_scale=each.stiffness_scale) for each in self._instances)
         limit = min(viscous, default=math.inf)
+        limit = min([limit, *(each.law.capillary_limit(h) for each in self._instances)])
         wave = self.speeds.wave * self.drive.stiffening
         if wave + speed > 0.0:
             limit = min(limit, self._solver.cfl * h / (wave + speed))

@@ -12,6 +12,7 @@ from ..arithmetic.vector import LANE_COUNT, flush_tiny, largest, load, restore_t
 from ..compilation.tickets import shared
 from ..laws.dispatch import law_kernel, law_of, update
 from ..laws.law import FluidLaw
+from .capillarity import with_surface_tension
 from .extent import LEAST_WAY, keep_room, nodes_between, open_arena, range_of
 from .fullness import fullness
 from .gather import flip_velocity, gather_arena, gather_lanes, gathered, prepare_gather, repeat_last
@@ -202,15 +203,13 @@ def advance_lanes(constants, scheme, table, slot, task, spacing, numbers, at):
     if scheme.flip_ratio > 0.0:
         velocity = flip_velocity(scheme, load_vector(table, VELOCITY, slot), velocity, numbers, at)
     fluid_mass = (task.full_mass / spacing**dimension) * load(table[VOLUME], slot, LANE_COUNT)
+    space = fullness(scheme, fluid_mass, mass_around, mass_slope, task.full_mass)
+    deformation, state = load_deformation(constants, table, slot), load_state(constants, table, slot)
     deformation, state, stress, volume_ratio, wave_speed_squared = update(
-        constants,
-        dimension,
-        load_deformation(constants, table, slot),
-        load_state(constants, table, slot),
-        gradient,
-        fullness(scheme, fluid_mass, mass_around, mass_slope, task.full_mass),
-        task.dt,
+        constants, dimension, deformation, state, gradient, space, task.dt
     )
+    around = fluid_mass, mass_around, mass_slope, task.full_mass
+    stress = with_surface_tension(constants, scheme, stress, gradient, space[0], around, spacing)
     position = x + mx, y + my, z + mz
     store_vector(table, POSITION, slot, position)
     store_deformation(constants, table, slot, deformation)
