@@ -46,7 +46,7 @@ _DIGITS = 2
 def settled_law(scene: Scene, name: str) -> Law:
     """The law of a material, with the bulk modulus that it leaves to the scene; one that is animated stays."""
     material = scene.materials[name]
-    law, keyed = material.law, {} if material.animation is None else material.animation.values
+    law, keyed = material.law.on_grid(scene.solver.grid_spacing), {} if material.animation is None else material.animation.values
     if not isinstance(law, Water) or law.stiffness != AUTOMATIC or "bulk_modulus" in keyed:
         return law
     heaviest = max((_greatest_density(emitter) for emitter in scene.emitters if emitter.material == name), default=1.0)

@@ -1,11 +1,12 @@
 """Constitutive laws, one file each. To add a law, write its file and add it to `LAWS`."""
 
+from .brittle import Brittle
 from .corotated import Corotated
 from .damped_elastic import DampedElastic
 from .elasticity import ElasticLaw
 from .hencky import HenckyLaw
 from .hyperelastic import HyperelasticLaw
-from .law import FluidLaw, Law, PrincipalLaw, TensorLaw
+from .law import DirectedLaw, FluidLaw, Law, PrincipalLaw, TensorLaw
 from .neo_hookean import NeoHookean
 from .sand import Sand
 from .snow import Snow
@@ -16,7 +17,7 @@ from .water import Water
 
 # Laws of one family are consecutive; menus keep this order.
 LAWS: dict[str, type[Law]] = {
-    law.name: law for law in (Water, Viscoplastic, DampedElastic, Corotated, NeoHookean, VonMises, Sand, Snow, StressFree)
+    law.name: law for law in (Water, Viscoplastic, DampedElastic, Corotated, NeoHookean, Brittle, VonMises, Sand, Snow, StressFree)
 }
 
 
@@ -25,4 +26,4 @@ def constants_types() -> dict[str, type]:
     return {name: kind for law in LAWS.values() for name, kind in {law.name: law.constants_type, **law.variants}.items()}
 
 
-__all__ = ["LAWS", "ElasticLaw", "FluidLaw", "HenckyLaw", "HyperelasticLaw", "Law", "PrincipalLaw", "TensorLaw", "constants_types"]
+__all__ = ["LAWS", "DirectedLaw", "ElasticLaw", "FluidLaw", "HenckyLaw", "HyperelasticLaw", "Law", "PrincipalLaw", "TensorLaw", "constants_types"]

@@ -12,7 +12,7 @@ from ..arithmetic.symmetric import distortion, eigenvalues, increased, is_beyond
 from ..compilation.kernel import kernel, register_generic_functions
 from ..compilation.team import ParallelKernel, one_loop
 from .hencky import HenckyLaw, flowed
-from .law import FluidLaw, PrincipalLaw
+from .law import DirectedLaw, FluidLaw, PrincipalLaw
 
 # where J is below this, or negative, F is decomposed by the robust method
 LEAST_REGULAR_RATIO = 1e-3
@@ -91,11 +91,40 @@ def _overload_rest_speed_squared(constants, volume_ratio, least_squared):
     return lambda constants, volume_ratio, least_squared: speed_squared(constants, volume_ratio, least_squared)
 
 
+def mapped(project: Any, constants: Any, left: Any, s: Any, deformation: Any, state: Any, dt: Any) -> Any:
+    """The return mapping of a principal law on the stretches s of F = U diag(s) V^T, with the axes U: new stretches and state."""
+    raise TypeError("mapped is for kernels")
+
+
+@overload(mapped, jit_options={"forceinline": True})
+def _overload_mapped(project, constants, left, s, deformation, state, dt):
+    if issubclass(law_of(constants), DirectedLaw):
+        return lambda project, constants, left, s, deformation, state, dt: project(
+            constants, s, alignment(constants, left, s, deformation), state, dt
+        )
+    return lambda project, constants, left, s, deformation, state, dt: project(constants, s, state, dt)
+
+
+@generic
+def alignment(constants: Any, left: Any, s: Any, deformation: Any) -> Any:
+    """The squared cosines of the angles between the fiber of a directed law and the columns of V, from U^T F g = diag(s) V^T g."""
+    a, b, c, d, e, f, g, h, i = deformation
+    x, y, z = constants.fiber_x, constants.fiber_y, constants.fiber_z
+    u, v, w = a * x + b * y + c * z, d * x + e * y + f * z, g * x + h * y + i * z
+    a, b, c, d, e, f, g, h, i = left
+    s0, s1, s2 = s
+    p, q, r = (a * u + d * v + g * w) * s1 * s2, (b * u + e * v + h * w) * s0 * s2, (c * u + f * v + i * w) * s0 * s1
+    p, q, r = p * p, q * q, r * r
+    # the small number prevents 0/0 in material that is crushed to nothing
+    share = 1.0 / (p + q + r + 1e-30)
+    return p * share, q * share, r * share
+
+
 @generic
 def projected(project: Any, constants: Any, dimension: int, deformation: Any, state: Any, dt: Any) -> Any:
     """The return mapping of a principal law on a trial F: F, state, U and the new stretches. An elastic F is unchanged bit for bit."""
     left, s, right = principal_values(deformation, dimension)
-    t, state = project(constants, s, state, dt)
+    t, state = mapped(project, constants, left, s, deformation, state, dt)
     s0, s1, s2 = s
     t0, t1, t2 = t
     is_elastic = (s0 == t0) & (s1 == t1) & (s2 == t2)
@@ -108,7 +137,7 @@ def projected_on_axes(project: Any, constants: Any, deformation: Any, squared: A
     mean, x, _, _ = squared
     left, (e0, e1, e2) = eigenvalues(x)
     s0, s1, s2 = sqrt(mean + mean * e0), sqrt(mean + mean * e1), sqrt(mean + mean * e2)
-    t, state = project(constants, (s0, s1, s2), state, dt)
+    t, state = mapped(project, constants, left, (s0, s1, s2), deformation, state, dt)
     t0, t1, t2 = t
     # adds exactly zero where the stretches are unchanged
     increase = symmetric_recomposed(left, ((t0 - s0) / s0, (t1 - s1) / s1, (t2 - s2) / s2))

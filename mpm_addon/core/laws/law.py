@@ -131,6 +131,20 @@ class Law:
         """Whether neighbors part where they are stretched too far."""
         return self.greatest_stretch < math.inf
 
+    @property
+    def breaks(self) -> bool:
+        """Whether the material comes apart into fragments with velocity fields of their own (see `stepping.breaking`)."""
+        return False
+
+    @property
+    def has_bonds(self) -> bool:
+        """Whether frames tell which neighbors have parted."""
+        return self.tears or self.breaks
+
+    def on_grid(self, spacing: float) -> "Law":
+        """This law in cells of a size [m], for laws that depend on it."""
+        return self
+
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
         """The greatest viscosity [Pa s], which limits the substep; 0 for a law whose stress does not depend on L."""
         return 0.0
@@ -183,6 +197,16 @@ class PrincipalLaw(Law):
     project: ClassVar[Callable[..., Any]]
     principal_stress: ClassVar[Callable[..., Any]]
     principal_energy: ClassVar[Callable[..., Any]]
+
+
+class DirectedLaw(PrincipalLaw):
+    """A principal law whose return mapping also depends on the directions of the stretches in the rest state.
+
+    Its constants have fiber_x, fiber_y and fiber_z, a unit vector in the rest state.
+
+    project(constants, s, alignment, state, dt) -> (s, state)    alignment: the squared cosines of the angles between the fiber and the
+        principal axes in the rest state, 3 values
+    """
 
 
 class FluidLaw(Law):

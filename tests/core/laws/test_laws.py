@@ -22,6 +22,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "wet sand": ("sand", {"cohesion": 2000.0}),
     "snow of neo_hookean": ("snow", {"elasticity": "neo_hookean"}),
     "linear cohesive water": ("water", {"equation_of_state": "linear", "cohesion": 1000.0}),
+    "brittle": ("brittle", {"tensile_strength": 3e4}),
     "hardening metal": ("von_mises", {"hardening": 1e5, "yield_stress": 3000.0}),
     "thinning cream": ("viscoplastic", {"exponent": 0.4, "yield_stress": 30.0}),
     "thickening paste": ("viscoplastic", {"exponent": 1.7, "yield_stress": 0.0}),
