@@ -32,7 +32,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "rest_position": Attribute("float32", 3, "m", "Position where the particle was emitted"),
     "rotation": Attribute("float32", 4, "", "Quaternion (w, x, y, z) of the polar rotation of F"),
     "stretch": Attribute("float32", 3, "", "Current length of edges of unit length along x, y and z at emission"),
-    "damage": Attribute("float32", 1, "", "Share of its bonds to neighbors that a particle has lost; only where materials tear"),
+    "damage": Attribute("float32", 1, "", "Share of its bonds that a particle has lost, or of a complete crack; only where materials part"),
     "scale": Attribute("float32", 1, "m", "Edge of the cube that has the particle's rest volume"),
 }
 

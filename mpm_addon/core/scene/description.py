@@ -67,8 +67,13 @@ class Scene:
 
     @property
     def tears(self) -> bool:
-        """Whether the material of an emitter tears, so that frames tell which bonds have parted."""
-        return any(self.materials[emitter.material].law.tears for emitter in self.emitters)
+        """Whether the material of an emitter tears or breaks, so that frames tell which bonds have parted."""
+        return any(self.materials[emitter.material].law.has_bonds for emitter in self.emitters)
+
+    @property
+    def has_fragments(self) -> bool:
+        """Whether the material of an emitter breaks into fragments with velocity fields of their own."""
+        return any(self.materials[emitter.material].law.breaks for emitter in self.emitters)
 
     @property
     def breaks(self) -> bool:

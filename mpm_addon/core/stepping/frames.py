@@ -131,7 +131,7 @@ def make_frame(
         "scale": store.table[VOLUME, slots] ** (1.0 / scene.solver.dimension),
     }
     if bonds is not None:
-        arrays[DAMAGE] = bonds.damage(len(provenance))[ids]
+        arrays[DAMAGE] = np.maximum(bonds.damage(len(provenance))[ids], _cracking(instances, store, slots, run % store.instance_count))
     attributes = frame_attributes(scene.carried, tears=bonds is not None)
     arrays |= {name: births[name][ids] for name in scene.carried}
     shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=each.dtype) for name, each in attributes.items()}
@@ -164,6 +164,16 @@ def _deformations(
         its = instance == index
         volume_ratio[its] = shown.law.volume_ratio(volume_ratio[its], store.states(len(shown.law.state_names), slots[its]))
     return volume_ratio, stress, rotation, stretch
+
+
+def _cracking(
+    instances: list[MaterialInstance], store: ParticleStore, slots: NDArray[np.int64], instance: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """How far particles are cracked (n,), by their slots and instances."""
+    damage = np.zeros(len(slots), np.float32)
+    its = np.array([each.law.breaks for each in instances])[instance]
+    damage[its] = store.states(1, slots[its])[0]
+    return damage
 
 
 def _density_ratios(store: ParticleStore, slots: NDArray[np.int64], run: NDArray[np.int64], scene: Scene) -> NDArray[np.float64]:

@@ -295,7 +295,7 @@ def groups_of(scene: "Scene") -> set[str]:
         groups.add("tearing")
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
-    if len({body_of(scene, index) for index in range(len(scene.emitters))}) > 1:
+    if scene.has_fragments or len({body_of(scene, index) for index in range(len(scene.emitters))}) > 1:
         groups.add("meeting")
     if any(collider.dynamic for collider in scene.colliders):
         groups |= {"obstacles", "rigid"}

@@ -12,7 +12,7 @@ from ..emission.references import rest_states
 from ..forecast.stiffness import settled_law
 from ..laws import FluidLaw, HyperelasticLaw, Law
 from ..laws.factors import Factors
-from ..scene.bodies import body_of
+from ..scene.bodies import body_of, field_count
 from ..scene.description import Scene
 from ..scene.factors import combinations_of, levels_of
 from ..transfer.advance import advance_material
@@ -30,7 +30,8 @@ class MaterialInstance:
         material_index: number of the material in the scene.
         factors: the factors on the material's parameters from the emitter and its painting.
         dimension: 3, or 2 for plane strain.
-        body: the body that it belongs to, see `bodies.body_of`; a body has one velocity field.
+        body: the body that it belongs to, see `bodies.body_of`.
+        field: which of the velocity fields of that body; particles are emitted into the first.
     """
 
     name: str
@@ -40,6 +41,7 @@ class MaterialInstance:
     factors: Factors
     dimension: int
     body: str | int = ""
+    field: int = 0
 
     @property
     def stiffness_scale(self) -> float:
@@ -75,13 +77,14 @@ class MaterialInstance:
 
 
 def instances_of(scene: Scene) -> list[MaterialInstance]:
-    """One for each body, material and set of factors from emitters and their painting; those of a body are consecutive."""
+    """One for each body, field of it, material and set of factors from emitters and their painting; those of a field are consecutive."""
     levels = {name: levels_of(scene, name) for name in {emitter.material for emitter in scene.emitters}}
     bodies = [body_of(scene, index) for index in range(len(scene.emitters))]
     # a dictionary preserves the order, a set would not
     groups = {
-        (body, emitter.material, factors): None
+        (body, field, emitter.material, factors): None
         for body in dict.fromkeys(bodies)
+        for field in range(field_count(scene, body))
         for index, emitter in enumerate(scene.emitters)
         if bodies[index] == body
         for factors in combinations_of(scene, index, levels[emitter.material])
@@ -89,13 +92,13 @@ def instances_of(scene: Scene) -> list[MaterialInstance]:
     names, dimension = list(scene.materials), scene.solver.dimension
     has_rest_state = dict(zip(bodies, rest_states(scene), strict=True))
     instances = []
-    for body, name, factors in groups:
+    for body, field, name, factors in groups:
         law = settled_law(scene, name)
         law = replace(law.scaled(factors), density=law.density * factors.density)
         if isinstance(law, HyperelasticLaw):
             law = replace(law, reference="rest" if has_rest_state[body] else "current")
         constants = law.constants(factors.stiffness, dimension)
-        instances.append(MaterialInstance(name, law, constants, names.index(name), factors, dimension, body))
+        instances.append(MaterialInstance(name, law, constants, names.index(name), factors, dimension, body, field))
     return instances
 
 
@@ -106,20 +109,20 @@ def row_count_of(instances: Sequence[MaterialInstance]) -> int:
 
 
 def fields_of(instances: Sequence[MaterialInstance]) -> tuple[range, ...]:
-    """The consecutive numbers of each body's instances, which share a velocity field (see `transfer.fields`)."""
-    bodies = [instance.body for instance in instances]
+    """The consecutive numbers of the instances that share a velocity field (see `transfer.fields`)."""
+    bodies = [(instance.body, instance.field) for instance in instances]
     starts = [number for number, body in enumerate(bodies) if number == 0 or body != bodies[number - 1]]
     return tuple(range(*ends) for ends in zip(starts, [*starts[1:], len(instances)], strict=False))
 
 
 def instance_numbers(
-    instances: Sequence[MaterialInstance], body: str | int, material_index: int, combinations: Sequence[Factors]
+    instances: Sequence[MaterialInstance], body: str | int, material_index: int, combinations: Sequence[Factors], field: int = 0
 ) -> NDArray[np.int64]:
-    """The numbers of a material's instances in a body for several sets of factors, shape (len(combinations),)."""
-    numbers = {(instance.body, instance.material_index, instance.factors): number for number, instance in enumerate(instances)}
-    return np.array([numbers[body, material_index, factors] for factors in combinations], np.int64)
+    """The numbers of a material's instances in a field of a body for several sets of factors, shape (len(combinations),)."""
+    numbers = {(each.body, each.field, each.material_index, each.factors): number for number, each in enumerate(instances)}
+    return np.array([numbers[body, field, material_index, factors] for factors in combinations], np.int64)
 
 
 def renumbered(before: Sequence[MaterialInstance], after: Sequence[MaterialInstance]) -> NDArray[np.int64]:
     """The number among the instances `after` of each instance `before`, those of the scene that is continued, shape (len(before),)."""
-    return np.array([instance_numbers(after, each.body, each.material_index, [each.factors])[0] for each in before], np.int64)
+    return np.array([instance_numbers(after, each.body, each.material_index, [each.factors], each.field)[0] for each in before], np.int64)

@@ -184,6 +184,7 @@ class Simulation:
         self._outflows.add_checked(self.store, particles, self._moment.frame)
         self._stepper.rest.load({**snapshot, "instances": particles.instances})
         self._stepper.tearing.load(snapshot, self.provenance.rest_position)
+        self._stepper.breaking.load()
         self._stepper.begin()
         if before is not None:
             self.control.speeds = self.control.speeds.at_least(*self._stepper.rest.speeds)
@@ -274,7 +275,9 @@ class Simulation:
 
     def _sort(self, new: NewParticles | None = None) -> None:
         assert self._stepper.planned is None, "the table holds no velocities while a substep is planned"
-        self._deleted += self._outflows.sort(self.store, new, self._limits, self._stepper.moment)
+        moment = self._stepper.moment
+        self._stepper.breaking.separate(self.scene.time.seconds_at(moment))
+        self._deleted += self._outflows.sort(self.store, new, self._limits, moment)
         self._stepper.begin()
         self._stepper.clock.spent("sort")
 

@@ -25,6 +25,7 @@ from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import POSITION, VELOCITY
 from ..transfer.scatter import particles_to_grid
 from ..transfer.scheme import farthest_drift, scheme_of
+from .breaking import Breaking
 from .influences import Director
 from .judgment import Extremes, Plausible
 from .material_instances import MaterialInstance
@@ -47,6 +48,7 @@ class Stepper:
         pins: the pinned particles.
         rest: the bodies whose forces come from their rest state.
         tearing: the bonds between particles.
+        breaking: the fragments of brittle material.
         spacing: cell size [m].
         moment: the moment of the last `move_to`, in frames.
         speeds: speeds after the last substep.
@@ -73,6 +75,7 @@ class Stepper:
         self.pins = Pins(scene)
         self.rest = RestBodies(instances, store, self.scheme, self.spacing)
         self.tearing = Tearing(scene, instances, store, self.rest)
+        self.breaking = Breaking(scene, instances, store, self.tearing)
         self._time = scene.time
         self._director = Director(scene, instances, store)
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
@@ -91,6 +94,7 @@ class Stepper:
         self._drift = self._way = 0.0
         self._is_waiting = np.zeros(0, np.bool_)
         self._is_near = self._is_waiting
+        self._is_absent = np.zeros(len(instances), np.bool_)
         self._extremes = np.zeros((PIECE_COUNT, EXTREME_COUNT))
         self._node_extremes = np.zeros((PIECE_COUNT, 2))
 
@@ -109,6 +113,8 @@ class Stepper:
         self.planned = None
         self._drift = 0.0
         count = len(self._store.layout.keys)
+        runs = np.diff(self._store.layout.first).reshape(-1, self._store.instance_count)
+        self._is_absent = ~runs.any(axis=0)
         self._is_waiting, self._is_near = np.ones(count, np.bool_), np.zeros(count, np.bool_)
         self.rigid.save()
         self._director.save()
@@ -123,6 +129,7 @@ class Stepper:
         self.pins.find(self._store, self.moment)
         self.rest.begin(self.obstacles, self.moment, self.tearing.known, is_driven=self._is_driven)
         self.tearing.begin()
+        self.breaking.begin()
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""
@@ -149,6 +156,7 @@ class Stepper:
         self._director.restore()
         self.rest.restore()
         self.tearing.restore()
+        self.breaking.restore()
         self.begin()
 
     def move_obstacles(self, frame: float) -> float:
@@ -304,7 +312,7 @@ class Stepper:
         self.speeds = Speeds()
         drift = 0.0
         for number, instance in enumerate(self._instances):
-            if self.rest.includes(number):
+            if self._is_absent[number] or self.rest.includes(number):
                 continue
             self._pass(number, instance, dt, self.planned)
             extremes = Extremes.of(self._extremes)

@@ -23,6 +23,7 @@ def refuse_unsupported(scene: Scene) -> None:
         raise SceneError("it has no emitter and no dynamic collider", "add one", subject=f'Scene "{scene.name}"')
     _refuse_rest_states(scene)
     _refuse_tearing(scene)
+    _refuse_breaking(scene)
 
 
 def _refuse_rest_states(scene: Scene) -> None:
@@ -79,4 +80,28 @@ def _refuse_tearing(scene: Scene) -> None:
                 f'`tear_stretch` with reference "rest" is not possible in body "{emitter.body}", which Emitter "{others[0].name}" shares',
                 'use another body name, reference "current", or `tear_stretch` 0',
                 subject=f'Emitter "{emitter.name}"',
+            )
+
+
+def _refuse_breaking(scene: Scene) -> None:
+    """Refuse settings that material which breaks into fragments does not support."""
+    for emitter in scene.emitters:
+        law = scene.materials[emitter.material].law
+        if not law.breaks:
+            continue
+        subject = f'Emitter "{emitter.name}"'
+        if emitter.mode == "inflow":
+            raise SceneError(
+                f'mode "inflow" is not possible with law "{law.name}" of material "{emitter.material}"',
+                'use mode "once" or "repeat", or another law',
+                subject=subject,
+            )
+        others = [each for each in scene.emitters if each is not emitter and each.body == emitter.body != ""]
+        if others:
+            # fragments are what bonds join, and bonds only join particles of one emitter
+            raise SceneError(
+                f'law "{law.name}" of material "{emitter.material}" is not possible in body "{emitter.body}", which Emitter '
+                f'"{others[0].name}" shares',
+                "use another body name, or another law",
+                subject=subject,
             )

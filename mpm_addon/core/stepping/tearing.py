@@ -68,7 +68,7 @@ class Tearing:
         if not self.is_used:
             return
         pairs = self.bonds.pairs
-        if len(new.ids) > 1 and self._instances[int(new.instances[0])].law.tears:
+        if len(new.ids) > 1 and self._instances[int(new.instances[0])].law.has_bonds:
             spacing = float(new.table[VOLUME].mean(dtype=np.float64)) ** (1.0 / self._store.dimension)
             found = neighbors(rest_position.astype(np.float64), spacing) + int(new.ids[0])
             pairs = np.concatenate([pairs, found.astype(np.int32)])
@@ -80,6 +80,20 @@ class Tearing:
         self.bonds = Bonds(pairs, parted)
         self._is_loose = np.zeros(count, np.bool_)
         self._is_loose[pairs[~self.bonds.is_whole].reshape(-1)] = True
+
+    @property
+    def lengths(self) -> NDArray[np.float64]:
+        """The lengths of bonds at rest [cells], (m,)."""
+        return self._lengths
+
+    @property
+    def particle_count(self) -> int:
+        """The number of particles ever emitted."""
+        return len(self._is_loose)
+
+    def part(self, bonds: NDArray[np.int64], time: float) -> None:
+        """Part bonds right after a sort, before `begin`, at a time [s]. Their particles can still pull."""
+        self.bonds.parted[bonds] = time
 
     def begin(self) -> None:
         """Find the bonds in the tables right after a sort, and after the bodies with a rest state have found theirs."""
@@ -97,12 +111,14 @@ class Tearing:
         # massless copies follow the last particle of their vectors
         owners = ids[np.maximum.accumulate(np.where(ids >= 0, np.arange(len(ids)), 0))]
         runs = _runs_of(self._store)
-        self._owners = np.where(np.array(is_rest)[runs % len(is_rest)], len(self._is_loose), owners)
+        # what breaks keeps its strength at the faces of cracks
+        is_kept = np.array(is_rest) | np.array([instance.law.breaks for instance in self._instances])
+        self._owners = np.where(is_kept[runs % len(is_kept)], len(self._is_loose), owners)
         self._loose_slots = self._slots_of(self._is_loose)
         self._growth = math.inf
 
     def _slots_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The slots of particles (ids,) without a rest state, and of massless copies of them."""
+        """The slots of particles (ids,) that lose their strength, and of massless copies of them."""
         return np.flatnonzero(np.append(chosen, False)[self._owners]) if chosen.any() else np.zeros(0, np.int64)
 
     def restore(self) -> None:

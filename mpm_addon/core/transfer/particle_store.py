@@ -226,6 +226,7 @@ class ParticleStore:
             instances: their new instances, none of which is carried, (n,).
             table: their columns from then on, (rows, n); positions are those of the current table.
         """
+        assert self._reassigned is None, "only one call before each sort"
         self._reassigned = _Reassigned(slots, instances, table)
 
     def _take_reassigned(self, limits: NDArray[np.float64]) -> NewParticles | None:

@@ -112,6 +112,10 @@ def test_bodies_with_a_rest_state_compile_nothing_once_they_have_begun() -> None
     assert compiled_late("from tests.core.stepping.test_rest_state import falling\nscenes = [falling(frames=3)]") == []
 
 
+def test_bodies_that_break_compile_nothing_once_they_have_begun() -> None:
+    assert compiled_late("from tests.core.stepping.test_breaking import spinning\nscenes = [spinning(frames=3)]") == []
+
+
 @pytest.mark.parametrize("name", ["four_materials", "bowl", "floating_cube", "dam_break", "sand_drum"])
 def test_presets_compile_nothing_once_they_have_begun(name: str) -> None:
     made = f"""
