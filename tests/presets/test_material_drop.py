@@ -32,6 +32,9 @@ PASTE = {"cream", "mud", "lava", "fresh_concrete", "dough"}  # slump to less tha
 HEAP = {"dry_sand", "fine_sand", "gravel"}  # run out into a heap, highest in the middle
 SHAPED = {"clay", "metal", "foam", "wet_sand", "snow", "powder_snow", "wet_snow", "icy_snow"}  # keep their shape, more or less dented
 ELASTIC = {"jelly", "gelatin", "rubber", "sponge"}  # bounce and come back to their shape
+BRITTLE = {"glass", "ice", "ceramic", "concrete", "biscuit", "dry_clay", "wood"}  # stay whole here, and break where they fall faster
+# nothing damps what is brittle, so it goes on bouncing
+RESTING = sorted(set(material_preset_names()) - BRITTLE)
 
 
 def spacings(name: str) -> tuple[float, float]:
@@ -110,7 +113,7 @@ def dropped(material: str, grid_spacing: float) -> Outcome:
 
 
 def test_every_material_is_known_by_its_look_and_has_a_variant() -> None:
-    kinds = [LIQUID, PASTE, HEAP, SHAPED, ELASTIC]
+    kinds = [LIQUID, PASTE, HEAP, SHAPED, ELASTIC, BRITTLE]
     assert sum(map(len, kinds)) == len(set().union(*kinds))
     assert set().union(*kinds) == set(material_preset_names())
     assert {FIRST_MATERIAL, *read_scene_words(SCENE).variants} == set(material_preset_names())
@@ -119,7 +122,7 @@ def test_every_material_is_known_by_its_look_and_has_a_variant() -> None:
     assert read_scene(SCENE).emitters[0].shape.volume() == pytest.approx(EDGE**3)
 
 
-@pytest.mark.parametrize("name", material_preset_names())
+@pytest.mark.parametrize("name", RESTING)
 def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
     for spacing in spacings(name):
         outcome = dropped(name, spacing)
@@ -129,7 +132,7 @@ def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
         assert 0.75 < outcome.volume_ratio < 1.05
 
 
-@pytest.mark.parametrize("name", material_preset_names())
+@pytest.mark.parametrize("name", RESTING)
 def test_a_preview_predicts_the_final_within_a_tenth(name: str) -> None:
     preview, final = (dropped(name, spacing) for spacing in spacings(name))
     assert preview.heights[-1] == pytest.approx(final.heights[-1], rel=0.1)
@@ -174,8 +177,25 @@ def test_an_elastic_body_comes_back_to_its_shape(name: str) -> None:
     assert outcome.spreads[-1] == pytest.approx(0.5 * EDGE, rel=0.1)
 
 
+def pieces_after_a_fall(name: str, speed: float) -> int:
+    """The number of pieces with more than a hundredth of a block that falls this fast [m/s], a twentieth of a second later."""
+    scene = read_scene(SCENE, name)
+    block = dataclasses.replace(scene.emitters[0].shape, center=(0.0, 0.0, 0.5 * EDGE + 0.5 * scene.solver.grid_spacing))
+    falling = dataclasses.replace(scene.emitters[0], shape=block, velocity=(0.0, 0.0, -speed))
+    time = dataclasses.replace(scene.time, fps=40.0, frame_end=3)
+    *_, last = Simulation(dataclasses.replace(scene, emitters=(falling,), time=time)).frames()
+    assert last.bonds is not None
+    return int(np.count_nonzero(np.bincount(last.bonds.fragments(len(last.id))) > 0.01 * len(last.id)))
+
+
+@pytest.mark.parametrize("name", sorted(BRITTLE))
+def test_what_is_brittle_survives_a_small_fall_and_breaks_in_a_large_one(name: str) -> None:
+    assert pieces_after_a_fall(name, 1.4) == 1
+    assert pieces_after_a_fall(name, 6.0) > 1
+
+
 def test_materials_differ_as_their_names_say() -> None:
-    final = {name: dropped(name, spacings(name)[1]) for name in material_preset_names()}
+    final = {name: dropped(name, spacings(name)[1]) for name in RESTING}
     # at 0.3 s, on the way
     assert final["lava"].spreads[0] < 0.7 * final["honey"].spreads[0]
     assert final["honey"].spreads[0] < final["water"].spreads[0]
