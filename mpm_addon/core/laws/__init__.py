@@ -26,4 +26,15 @@ def constants_types() -> dict[str, type]:
     return {name: kind for law in LAWS.values() for name, kind in {law.name: law.constants_type, **law.variants}.items()}
 
 
-__all__ = ["LAWS", "DirectedLaw", "ElasticLaw", "FluidLaw", "HenckyLaw", "HyperelasticLaw", "Law", "PrincipalLaw", "TensorLaw", "constants_types"]
+__all__ = [
+    "LAWS",
+    "DirectedLaw",
+    "ElasticLaw",
+    "FluidLaw",
+    "HenckyLaw",
+    "HyperelasticLaw",
+    "Law",
+    "PrincipalLaw",
+    "TensorLaw",
+    "constants_types",
+]
