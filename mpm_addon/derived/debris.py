@@ -50,7 +50,7 @@ class DebrisProduct(SwarmProduct):
         self._settings = settings
         self._chip = _CHIP_SIZE * self._cell if settings.chip_size is None else settings.chip_size
         self._dust = _DUST_SIZE * self._cell if settings.dust_size is None else settings.dust_size
-        self._tears = np.array([_law(scene, number).tears for number in range(len(scene.emitters))])
+        self._has_bonds = np.array([_law(scene, number).has_bonds for number in range(len(scene.emitters))])
         self._speeds: dict[int, float] = {}
 
     def _prepare(self) -> None:
@@ -68,7 +68,7 @@ class DebrisProduct(SwarmProduct):
         slow = self._speeds[after.number] if given.speed is None else given.speed
         limits = Limits(given.chips, given.dust, slow, _FAST * slow, seconds, given.spread)
         contact = flying_chips(seconds, gravity, given.chip_drag, given.bounce, given.friction).contact
-        return born(after, broken(before, after, self._tears), limits, contact, self._cell)
+        return born(after, broken(before, after, self._has_bonds), limits, contact, self._cell)
 
     def _life(self, kind: NDArray[np.int32]) -> Floats:
         return np.where(kind == CHIP, self._settings.chip_life, self._settings.dust_life)
@@ -83,7 +83,7 @@ def breaking_speed(mean_speed: float) -> float:
 
 
 def chosen_emitters(scene: Scene, settings: DebrisSettings) -> tuple[int, ...]:
-    """The emitters whose material makes debris: those that are named, or by default those that tear or crumble. Raises SceneError."""
+    """The emitters that make debris: those that are named, or by default those that tear, break or crumble. Raises SceneError."""
     if settings.emitters:
         names = [emitter.name for emitter in scene.emitters]
         return tuple(sorted({names.index(name) for name in named(settings.emitters, names, "Debris")}))
@@ -98,4 +98,4 @@ def _law(scene: Scene, number: int) -> Law:
 
 
 def _breaks(law: Law) -> bool:
-    return law.tears or isinstance(law, tuple(LAWS[name] for name in _CRUMBLING))
+    return law.has_bonds or isinstance(law, tuple(LAWS[name] for name in _CRUMBLING))

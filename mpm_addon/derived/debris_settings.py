@@ -15,7 +15,8 @@ class DebrisSettings:
     """How chips and dust are made from cached frames."""
 
     emitters: str = parameter(
-        "", help="Emitters whose particles throw off debris, separated by commas; if empty, all those that tear, or of snow, sand or clay"
+        "",
+        help="Emitters that throw off debris, separated by commas; if empty, all those that tear or break, or of snow, sand or clay",
     )
     chips: float = parameter(
         2.0,

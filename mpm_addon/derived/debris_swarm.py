@@ -110,22 +110,22 @@ def fullness_of(around: Around) -> Floats:
     return fullness
 
 
-def broken(before: Around, after: Around, tears: NDArray[np.bool_]) -> Floats:
+def broken(before: Around, after: Around, has_bonds: NDArray[np.bool_]) -> Floats:
     """How much of each particle of the material has broken between two frames, from 0 to 1, (n,).
 
-    Where material tears, the share of its bonds that it has lost; elsewhere, the natural logarithm of how much its volume has grown beyond
+    Where material tears or breaks, its damage; elsewhere, the natural logarithm of how much its volume has grown beyond
     that at rest: its own, and that of the space that it has, whose fullness has fallen.
 
     Args:
         before, after: the material at both frames.
-        tears: whether the material of each emitter tears, by number.
+        has_bonds: whether the material of each emitter tears or breaks, so that frames have its damage, by number.
     """
     place = np.minimum(np.searchsorted(before.id, after.id), max(len(before.id) - 1, 0))
     if not len(before.id) or not len(after.id):
         return np.zeros(len(after.id))
     is_known = before.id[place] == after.id
     emitter = after.values.get(EMITTER, np.zeros(len(after.id), np.int32))
-    own = tears[emitter]
+    own = has_bonds[emitter]
     found = np.zeros(len(after.id))
     if own.any() and DAMAGE in after.values and DAMAGE in before.values:
         found[own] = (after.values[DAMAGE] - before.values[DAMAGE][place])[own]

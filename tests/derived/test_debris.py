@@ -124,6 +124,7 @@ def test_only_material_that_tears_or_crumbles_makes_debris_unless_others_are_nam
     assert chosen_emitters(of("water", "sand", "corotated", "snow"), DebrisSettings()) == (1, 3)
     assert chosen_emitters(of("water", "sand", "corotated", "snow"), DebrisSettings(emitters="water")) == (0,)
     assert chosen_emitters(of("corotated", tear_stretch=1.5), DebrisSettings()) == (0,)
+    assert chosen_emitters(of("water", "brittle"), DebrisSettings()) == (1,)
     with pytest.raises(
         Exception, match="Debris: no emitter is made of a material that breaks; name the emitters that do, or let them tear"
     ):
