@@ -71,7 +71,10 @@ def another(bpy: Any, setting: Setting, value: Any) -> Any:
 
 def _other_number(keywords: dict[str, Any], value: Any) -> Any:
     low, high = keywords.get("min", -1e30), keywords.get("max", 1e30)
-    return next(number for number in (value + 1, value - 1, 0.5 * value, 0.5 * (low + high)) if low <= number <= high and number != value)
+    # a large number in single precision does not change by 1
+    step = max(1, abs(value) // 1000)
+    others = (value + step, value - step, 0.5 * value, 0.5 * (low + high))
+    return next(number for number in others if low <= number <= high and number != value)
 
 
 @contextmanager
