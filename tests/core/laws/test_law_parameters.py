@@ -146,12 +146,12 @@ def materials(name: str) -> st.SearchStrategy[dict[str, Any]]:
 @given(data=st.data())
 def test_any_allowed_material_computes_finite_stress(name: str, data: st.DataObject) -> None:
     parameters = data.draw(materials(name))
-    if name == "sand":
+    if name in ("sand", "brittle"):
         try:
             LAWS[name](**parameters).check(SUBJECT)
         except SceneError as error:
-            # its hardening numbers may contradict each other; the message says which
-            assert re.search("friction", str(error))
+            # hardening numbers of sand may contradict each other, and a direction may have no length; the message says which
+            assert re.search("friction" if name == "sand" else "grain_direction", str(error))
             assume(False)
     dimension = data.draw(st.sampled_from([2, 3]))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))

@@ -54,12 +54,12 @@ corners = np.stack([np.asarray(plate.vertices), np.asarray(plate.vertices) + [0.
 deforming = Motion(frames=np.array([1.0, 3.0]), vertices=corners)
 names = sorted(LAWS)
 emitters = [
-    Emitter(f"{name} {index}", box((0.3 * (index % 3) - 0.3, 0.3 * (index // 3) - 0.3, 0.2), 0.2), name, goal=0.5 if index == 0 else 0.0)
+    Emitter(f"{name} {index}", box((0.3 * (index % 3) - 0.3, 0.3 * (index // 3) - 0.3, 0.2), 0.2), name, goal=0.5 if name == "corotated" else 0.0)
     for index, name in enumerate(names)
 ]
 emitters += [
-    Emitter("mesh", box_mesh((0.2, 0.2, 0.2), (0.0, 0.0, 0.6)), names[0], sampling="poisson"),
-    Emitter("inflow", box((0.6, 0.0, 0.5), 0.1), names[1], mode="inflow", velocity=(0.0, 0.0, -1.0)),
+    Emitter("mesh", box_mesh((0.2, 0.2, 0.2), (0.0, 0.0, 0.6)), "corotated", sampling="poisson"),
+    Emitter("inflow", box((0.6, 0.0, 0.5), 0.1), "damped_elastic", mode="inflow", velocity=(0.0, 0.0, -1.0)),
 ]
 colliders = (
     Collider("plate", plate, motion=deforming),
@@ -67,7 +67,8 @@ colliders = (
     Collider("crate", box((0.0, 0.0, 0.9), 0.2), dynamic=True, mass=1.0),
 )
 scenes = [scene(
-    *emitters, materials=(material(names[0], tear_stretch=1.05), *map(material, names[1:])), colliders=colliders, frames=3, max_speed=20.0,
+    *emitters, materials=tuple(material(name, **({"tear_stretch": 1.05} if name == "corotated" else {})) for name in names),
+    colliders=colliders, frames=3, max_speed=20.0,
     forces=(Force(kind="wind", name="wind", strength=1.0),), outflows=(Outflow("drain", box((0.0, 0.0, -0.8), 0.2)),),
     domain=Domain(kind="box", min=(-1.0, -1.0, -1.0), max=(1.0, 1.0, 1.5)),
 )]
