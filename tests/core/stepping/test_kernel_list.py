@@ -54,7 +54,7 @@ corners = np.stack([np.asarray(plate.vertices), np.asarray(plate.vertices) + [0.
 deforming = Motion(frames=np.array([1.0, 3.0]), vertices=corners)
 names = sorted(LAWS)
 emitters = [
-    Emitter(f"{name} {index}", box((0.3 * (index % 3) - 0.3, 0.3 * (index // 3) - 0.3, 0.2), 0.2), name, goal=0.5 if name == "corotated" else 0.0)
+    Emitter(f"{name} {index}", box((0.3 * (index % 3) - 0.3, 0.3 * (index // 3) - 0.3, 0.2), 0.2), name, goal=0.5 * (name == "corotated"))
     for index, name in enumerate(names)
 ]
 emitters += [
