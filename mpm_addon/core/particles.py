@@ -33,24 +33,28 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "rotation": Attribute("float32", 4, "", "Quaternion (w, x, y, z) of the polar rotation of F"),
     "stretch": Attribute("float32", 3, "", "Current length of edges of unit length along x, y and z at emission"),
     "damage": Attribute("float32", 1, "", "Share of its bonds that a particle has lost, or of a complete crack; only where materials part"),
+    "temperature": Attribute("float32", 1, "°C", "Temperature; only in scenes with heat"),
     "scale": Attribute("float32", 1, "m", "Edge of the cube that has the particle's rest volume"),
 }
 
 
 AGE = "age"
 DAMAGE = "damage"
+TEMPERATURE = "temperature"
 # The name, among births, of the time of emission [s], float64; no attribute has this name.
 BIRTH = "_birth"
 
 
-def frame_attributes(carried: Mapping[str, int], *, tears: bool) -> dict[str, Attribute]:
+def frame_attributes(carried: Mapping[str, int], *, tears: bool, is_heated: bool) -> dict[str, Attribute]:
     """The attributes of a scene's frames.
 
     Args:
         carried: the number of components of each value painted on its emitters.
         tears: whether a material tears.
+        is_heated: whether heat is simulated.
     """
-    own = {name: each for name, each in ATTRIBUTES.items() if tears or name != DAMAGE}
+    absent = {name for name, is_there in ((DAMAGE, tears), (TEMPERATURE, is_heated)) if not is_there}
+    own = {name: each for name, each in ATTRIBUTES.items() if name not in absent}
     painted = {name: Attribute("float32", components, "", "Painted on the emitters") for name, components in carried.items()}
     return {**own, **painted}
 

@@ -35,6 +35,7 @@ _ROUNDED = {
     "stretch": encoding.half,
     "rotation": encoding.rotation,
     "damage": encoding.half,
+    "temperature": encoding.half,
 }
 _BORN = "born"
 _ID, _POSITION = "id", "position"

@@ -32,7 +32,7 @@ def outline(scene: Scene) -> dict[str, Any]:
 
 def manifest_of(scene: Scene) -> dict[str, Any]:
     """The content of take.json, except for entries that depend on other takes; see docs/formats.md."""
-    attributes = frame_attributes(scene.carried, tears=scene.tears)
+    attributes = frame_attributes(scene.carried, tears=scene.tears, is_heated=scene.is_heated)
     kept = stored_attributes(attributes, scene.cache)
     return {
         "scene_name": scene.name,

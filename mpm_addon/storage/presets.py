@@ -1,6 +1,6 @@
 """Presets: named materials (TOML files) and scenes (scene packages) that ship with the extension."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,9 @@ from ..core.errors import PresetError, SceneError
 from ..core.laws import LAWS, Law
 from ..core.laws.finish import Finish
 from ..core.parameters import suggestion
+from ..core.scene.material import Material
 from ..core.scene.randomness import UNIFORM, Randomness
+from ..core.scene.thermal import Curves, Thermal
 from .installation import presets_folder
 from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 
@@ -17,7 +19,7 @@ MATERIAL_SCHEMA = 1
 LARGEST_PRESET = 64_000
 LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
-_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "finish", "randomness")
+_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "finish", "randomness", "thermal", "curves")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class MaterialPreset:
         color: display color, linear RGB; None for the law's color.
         finish: the surface of its particles in Blender; None for the law's.
         randomness: noise on its parameters, for emitters that do not have their own.
+        thermal: how it takes up and conducts heat, in scenes with temperatures; None if it keeps its temperature.
+        curves: parameters that follow from the temperature then, see `Material`.
     """
 
     name: str
@@ -43,6 +47,8 @@ class MaterialPreset:
     color: tuple[float, float, float] | None = None
     finish: Finish | None = None
     randomness: Randomness = UNIFORM
+    thermal: Thermal | None = None
+    curves: Curves = field(default_factory=dict)
 
     @property
     def family(self) -> str:
@@ -109,7 +115,10 @@ def read_material_preset(path: Path) -> MaterialPreset:
             color=_color(table, subject),
             finish=_finish(table, law, f"{subject}, finish"),
             randomness=read_randomness(table.get("randomness", {}), UNIFORM, subject),
+            thermal=read_thermal(table.get("thermal"), None, subject),
+            curves=read_curves(table.get("curves", {}), subject),
         )
+        Material(path.stem, preset.law, thermal=preset.thermal, curves=preset.curves)
         preset.law.check(subject)
         preset.randomness.check_factors(law.scalable, law.name, preset.name, subject)
     except SceneError as error:
@@ -149,6 +158,22 @@ def read_randomness(table: Any, given: Randomness, subject: str) -> Randomness:
     subject = f"{subject}, randomness"
     check_keys(table, parameter_names(Randomness), subject)
     return replace(given, **declared_values(Randomness, table, subject))
+
+
+def read_thermal(table: Any, given: Thermal | None, subject: str) -> Thermal | None:
+    """The thermal values in a table, or None; values that it leaves out are those of `given`. Raises SceneError naming `subject`."""
+    if table is None:
+        return given
+    subject = f"{subject}, thermal"
+    check_keys(table, parameter_names(Thermal), subject)
+    return replace(given or Thermal(), **declared_values(Thermal, table, subject))
+
+
+def read_curves(table: Any, subject: str) -> Curves:
+    """The curves in a table: parameter -> [[temperature, value], ...]. Raises SceneError naming `subject`."""
+    if not isinstance(table, dict):
+        raise SceneError(f"{table!r} is not a table", "use parameters with lists of temperatures and values", subject=f"{subject}, curves")
+    return table
 
 
 def preset_file(name: str) -> Path:

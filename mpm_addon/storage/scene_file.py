@@ -14,7 +14,7 @@ from ..core.scene.fracture import Fracture
 from ..core.scene.randomness import UNIFORM
 from ..core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .package_files import PackageReader
-from .presets import load_material_preset, material_preset, read_randomness
+from .presets import material_preset, read_curves, read_randomness, read_thermal
 from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 from .variants import entry_name, variants_of, with_changes
 
@@ -199,12 +199,17 @@ def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
         raise SceneError(f"{table!r} is not a table", f'use [materials.{name}] with law = "..."', subject=subject)
     if ("law" in table) == ("preset" in table):
         raise SceneError(f"it needs either a law ({', '.join(LAWS)}) or a preset", "set one of them", subject=subject)
-    preset = load_material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
-    law = type(preset) if preset is not None else look_up(table["law"], LAWS, "law", subject)
-    check_keys(table, ("law", "preset", *parameter_names(law), "animation"), subject)
+    preset = material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
+    law = type(preset.law) if preset is not None else look_up(table["law"], LAWS, "law", subject)
+    check_keys(table, ("law", "preset", *parameter_names(law), "animation", "thermal", "curves"), subject)
     values = law.completed(declared_values(law, table, subject))
-    full = dataclasses.replace(preset, **values) if preset is not None else law(**values)
-    return Material(name, full, **_changes(table, subject, reader))
+    full = dataclasses.replace(preset.law, **values) if preset is not None else law(**values)
+    changes = _changes(table, subject, reader)
+    thermal = read_thermal(table.get("thermal"), None if preset is None else preset.thermal, subject)
+    # a parameter that is given has no curve, and neither has an animated one
+    of_preset = {} if preset is None or "animation" in changes else preset.curves
+    kept = {each: points for each, points in of_preset.items() if each not in values}
+    return Material(name, full, thermal=thermal, curves={**kept, **read_curves(table.get("curves", {}), subject)}, **changes)
 
 
 def _preset_name(name: Any, subject: str) -> str:

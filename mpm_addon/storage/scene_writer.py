@@ -115,6 +115,10 @@ def _common(thing: Emitter | Collider | Outflow | Force, writer: PackageWriter) 
 
 def _material_table(material: Material, writer: PackageWriter) -> dict[str, Any]:
     table = {"law": material.law.name, **table_of(material.law)}
+    if material.thermal is not None:
+        table["thermal"] = table_of(material.thermal)
+    if material.curves:
+        table["curves"] = {name: [list(point) for point in points] for name, points in material.curves.items()}
     return table if material.animation is None else {**table, "animation": writer.animation(material.animation, material.name)}
 
 

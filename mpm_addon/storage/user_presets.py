@@ -106,4 +106,8 @@ def preset_table(preset: MaterialPreset) -> dict[str, object]:
     table["parameters"] = table_of(preset.law)
     if preset.randomness.amounts:
         table["randomness"] = table_of(preset.randomness)
+    if preset.thermal is not None:
+        table["thermal"] = table_of(preset.thermal)
+    if preset.curves:
+        table["curves"] = {name: [list(point) for point in points] for name, points in preset.curves.items()}
     return table

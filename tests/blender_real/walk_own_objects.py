@@ -20,7 +20,22 @@ GRAVITY = 9.81
 # materials shown by the emitter's own mesh
 OWN_MESH = ("clay", "gelatin", "jelly", "metal", "rubber", "sponge")
 # materials shown by a surface that the bake makes
-SURFACE = ("cream", "dough", "foam", "fresh_concrete", "honey", "ketchup", "lava", "mud", "water", "wet_sand")
+SURFACE = (
+    "butter",
+    "chocolate",
+    "cream",
+    "dough",
+    "foam",
+    "fresh_concrete",
+    "honey",
+    "ketchup",
+    "lava",
+    "melting_ice",
+    "mud",
+    "water",
+    "wax",
+    "wet_sand",
+)
 
 
 def fresh(folder: Path, name: str, frames: int = 3) -> Any:

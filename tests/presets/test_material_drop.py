@@ -30,7 +30,20 @@ LIQUID = {"water", "honey", "ketchup"}  # run to the walls, level; ketchup nearl
 LOW = {*LIQUID, "mud"}
 PASTE = {"cream", "mud", "lava", "fresh_concrete", "dough"}  # slump to less than two thirds of their height and stand
 HEAP = {"dry_sand", "fine_sand", "gravel"}  # run out into a heap, highest in the middle
-SHAPED = {"clay", "metal", "foam", "wet_sand", "snow", "powder_snow", "wet_snow", "icy_snow"}  # keep their shape, more or less dented
+SHAPED = {
+    "clay",
+    "metal",
+    "foam",
+    "wet_sand",
+    "snow",
+    "powder_snow",
+    "wet_snow",
+    "icy_snow",
+    "wax",
+    "butter",
+    "chocolate",
+    "melting_ice",
+}  # keep their shape, more or less dented
 ELASTIC = {"jelly", "gelatin", "rubber", "sponge"}  # bounce and come back to their shape
 BRITTLE = {"glass", "ice", "ceramic", "concrete", "biscuit", "dry_clay", "wood"}  # stay whole here, and break where they fall faster
 # nothing damps what is brittle, so it goes on bouncing

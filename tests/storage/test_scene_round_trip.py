@@ -134,7 +134,7 @@ paintings = st.sampled_from(
     [
         None,
         Painting({"density": np.array([1.0, 2.0, 3.0, 4.0]), "UVMap": np.linspace(0.0, 1.0, 24).reshape(4, 3, 2)}),
-        Painting({"temperature": np.arange(8.0).reshape(4, 2)}),
+        Painting({"warmth": np.arange(8.0).reshape(4, 2)}),
     ]
 )
 

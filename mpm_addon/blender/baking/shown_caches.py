@@ -210,6 +210,7 @@ def looks_of(scene: Scene) -> list[display.Look]:
             is_painted=emitter.painting is not None and display.PAINTED_COLOR in emitter.painting.carried,
             law=scene.materials[emitter.material].law.name,
             material=emitter.material,
+            is_heated=scene.is_heated,
             spacing=scene.solver.grid_spacing,
             thickness=emitter.thickness(),
             can_follow=scene.solver.dimension == 3 and not follow_problem(emitter),

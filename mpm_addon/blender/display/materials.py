@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core.laws.finish import Color, Finish
+from ...core.scene.thermal import ABSOLUTE_ZERO
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderMaterial, NodeTree
 from . import assets
@@ -28,6 +29,8 @@ _DEPTH = 0.25
 _RELIEF = 1.5
 # The color of rock that has cooled.
 _CRUST = (0.02, 0.018, 0.016, 1.0)
+# The temperatures at which glow begins and has its full strength, and the greatest spots of it [degrees C].
+_DARKEST, _HOTTEST, _SPOTS = 650.0, 1150.0, 60.0
 
 
 class Look(NamedTuple):
@@ -38,6 +41,7 @@ class Look(NamedTuple):
         color: the emitter's color.
         is_painted: whether each particle has its own color, in the attribute `color`.
         law, material: its law and material; emitters of one material share a surface.
+        is_heated: whether each particle has a temperature, so that what glows glows by it.
         spacing: the cell size [m], which scales bumps and subsurface scattering.
         thickness: how thick the emitted matter is [m]; colors inside a clear material are deeper in thick matter.
         scale_length: meters per Blender unit.
@@ -51,6 +55,7 @@ class Look(NamedTuple):
     is_painted: bool = False
     law: str = ""
     material: str = ""
+    is_heated: bool = False
     spacing: float = 0.02
     thickness: float = 0.0
     scale_length: float = 1.0
@@ -91,7 +96,9 @@ def material_of(look: Look) -> BlenderMaterial:
     name = material_name(look.name)
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
     numbers = (*look.color, look.scale_length, look.absorption)
-    wanted = json.dumps([*(float(f"{number:.5g}") for number in numbers), look.is_painted, look.law, look.material])
+    wanted = json.dumps(
+        [*(float(f"{number:.5g}") for number in numbers), look.is_painted, look.law, look.material, *(["heated"] if look.is_heated else [])]
+    )
     if material.get(_LOOK) == wanted:
         return material
     is_ours = _LOOK not in material or not assets.is_edited(tree_of(material))
@@ -179,6 +186,8 @@ def _brightness(shader: "Shader", look: Look) -> Inputs:
 def _glow(shader: "Shader", look: Look, color: Any) -> Inputs:
     """Light in the color of the material, from the cracks of its crust alone if it has one."""
     finish = look.finish
+    if look.is_heated:
+        return _glow_of_heat(shader, look)
     if finish.crust == 0.0:
         return {"Emission Color": color, "Emission Strength": finish.emission}
     noise = _noise(shader, 0.25 / look.cell)
@@ -187,6 +196,23 @@ def _glow(shader: "Shader", look: Look, color: Any) -> Inputs:
     # from dark red beside the crust to the brightest in the middle of the cracks
     glowing = {0: noise, 1: edge - 0.05, 2: edge + 0.15, 3: 0.0, 4: finish.emission}
     strength = shader.node("ShaderNodeMapRange", glowing, interpolation_type="SMOOTHSTEP").outputs[0]
+    return {"Base Color": _CRUST, "Emission Color": color, "Emission Strength": strength}
+
+
+def _glow_of_heat(shader: "Shader", look: Look) -> Inputs:
+    """Light in the color of a black body, with a crust where it has cooled; its temperature varies by a little noise."""
+    finish = look.finish
+    warmth = shader.node("ShaderNodeMapRange", {0: _noise(shader, 0.25 / look.cell), 1: 0.3, 2: 0.7, 3: -_SPOTS, 4: _SPOTS}).outputs[0]
+    degrees = shader.node("ShaderNodeMath", {0: shader.attribute("temperature", "Fac"), 1: warmth}, operation="ADD").outputs[0]
+    kelvins = shader.node("ShaderNodeMath", {0: degrees, 1: -ABSOLUTE_ZERO}, operation="ADD").outputs[0]
+    color = shader.node("ShaderNodeBlackbody", {"Temperature": kelvins}).outputs[0]
+    # what a black body radiates, relative to the hottest that keeps its strength: (T / T0)^4; the eye sees none below dark red
+    share = shader.node("ShaderNodeMath", {0: kelvins, 1: _HOTTEST - ABSOLUTE_ZERO}, operation="DIVIDE").outputs[0]
+    power = shader.node("ShaderNodeMath", {0: share, 1: 4.0}, operation="POWER").outputs[0]
+    seen = shader.node(
+        "ShaderNodeMapRange", {0: degrees, 1: _DARKEST, 2: _HOTTEST, 3: 0.0, 4: 2.0 * finish.emission}, interpolation_type="SMOOTHSTEP"
+    ).outputs[0]
+    strength = shader.node("ShaderNodeMath", {0: power, 1: seen}, operation="MULTIPLY").outputs[0]
     return {"Base Color": _CRUST, "Emission Color": color, "Emission Strength": strength}
 
 

@@ -37,6 +37,7 @@ CARRIED = {
     "density_ratio": "FLOAT",
     "stress": "FLOAT",
     "age": "FLOAT",
+    "temperature": "FLOAT",
     "emitter_index": "INT",
 }
 

@@ -9,12 +9,12 @@ import numpy as np
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.geometry.shapes.points import Points
-from ...core.laws import LAWS
+from ...core.laws import LAWS, Law
 from ...core.scene.animation import Animation, Motion
 from ...core.scene.description import Collider, Emitter, Material, Outflow
 from ...core.scene.fracture import Fracture
 from ...core.scene.randomness import UNIFORM, Randomness
-from ...storage.presets import material_preset
+from ...storage.presets import material_preset, material_presets
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats
 from ..settings.declarations import values_of
@@ -134,10 +134,20 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
             raise SceneError("its material preset is not available in this version", "choose another preset", subject=f'Emitter "{name}"')
         preset = material_preset(settings.preset)
         color = preset.law.color if preset.color is None else (*preset.color, 1.0)
-        return Material(settings.preset, preset.law), color
+        return Material(settings.preset, preset.law, thermal=preset.thermal, curves=preset.curves), color
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
-    return Material(f"{name} (custom)", law, animation), law.color
+    return Material(f"{name} (custom)", law, animation, **_heat_of_origin(settings.origin, law, animation)), law.color
+
+
+def _heat_of_origin(origin: str, law: Law, animation: Animation | None) -> dict[str, Any]:
+    """The thermal values of the preset that a custom material is based on, and the curves of the parameters that are still the preset's."""
+    found = next((preset for preset in material_presets() if preset.label == origin), None)
+    if found is None or type(found.law) is not type(law):
+        return {}
+    kept = {} if animation is not None else found.curves
+    is_same = {name: np.isclose(getattr(law, name), getattr(found.law, name), rtol=1e-5) for name in kept}
+    return {"thermal": found.thermal, "curves": {name: points for name, points in kept.items() if is_same[name]}}
 
 
 def _randomness(item: BlenderObject, material: Material, scale_length: float) -> Randomness:

@@ -31,6 +31,7 @@ COLORINGS = {
     "speed": Coloring("Speed", "Speed of the particles, in Blender units per second", "velocity"),
     "density": Coloring("Volume Ratio", "Volume relative to the rest volume: below 1 is compressed, above 1 expanded", "volume_ratio"),
     "stress": Coloring("Stress", "Von Mises stress in Pa", "stress"),
+    "temperature": Coloring("Temperature", "Temperature in °C, in scenes with heat", "temperature"),
     "age": Coloring("Age", "Seconds since the particle was emitted", "age"),
     "emitter": Coloring("Emitter", "One color per emitter", "emitter_index", is_number=True),
     "material": Coloring("Material", "One color per simulated material", "material_index", is_number=True),

@@ -18,6 +18,7 @@ from ..geometry.section import section_of
 from ..geometry.shadow import shadow
 from ..geometry.shapes.mesh import Mesh
 from ..memory import available_memory
+from ..particles import TEMPERATURE
 from ..scene.animation import value_at
 from ..scene.description import Emitter, Scene
 from ..scene.emitter import PARTICLES_PER_CELL
@@ -50,6 +51,7 @@ FRAME_BYTES = {
         "stress": 1.4,
         "rotation": 3.2,
         "stretch": 2.3,
+        "temperature": 1.4,
     },
     "exact": {
         "position": 10.5,
@@ -59,6 +61,7 @@ FRAME_BYTES = {
         "stress": 3.6,
         "rotation": 14.0,
         "stretch": 6.5,
+        "temperature": 3.6,
     },
 }
 
@@ -102,7 +105,8 @@ def estimate(scene: Scene) -> Estimate:
     """
     available = available_memory()
     particles, cells, memory = _size_within(available, scene)
-    frame_bytes = sum(size for name, size in FRAME_BYTES[scene.cache.precision].items() if getattr(scene.cache, name, True))
+    sizes = {name: size for name, size in FRAME_BYTES[scene.cache.precision].items() if name != TEMPERATURE or scene.is_heated}
+    frame_bytes = sum(size for name, size in sizes.items() if getattr(scene.cache, name, True))
     states = min(scene.cache.checkpoint_count, len(scene.time.frames) // scene.cache.checkpoint_interval + 1)
     kept_bytes = BIRTH_BYTES + 4.0 * sum(scene.carried.values()) + states * CHECKPOINT_BYTES[scene.solver.precision]
     frames = scene.time.frames

@@ -62,7 +62,9 @@ def surface_stress_of(scene: Scene, name: str) -> float:
     """The greatest surface tension of a material over the cell size [Pa]: its stress where it acts, in a layer of about a cell."""
     material = scene.materials[name]
     keys = () if material.animation is None else material.animation.values.get("surface_tension", ())
-    return max([getattr(material.law, "surface_tension", 0.0), *(float(key) for key in keys)]) / scene.solver.grid_spacing
+    points = material.curves.get("surface_tension", ())
+    values = [*(float(key) for key in keys), *(value for _, value in points)]
+    return max([getattr(material.law, "surface_tension", 0.0), *values]) / scene.solver.grid_spacing
 
 
 def settled_moduli(scene: Scene) -> dict[str, float]:

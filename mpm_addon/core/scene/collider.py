@@ -17,6 +17,7 @@ from .animation import (
 from .fracture import Fracture
 from .settings import SURFACE_HELP, friction_parameter
 from .shape import Shape
+from .thermal import ABSOLUTE_ZERO
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,23 @@ class Collider:
     velocity: tuple[float, float, float] = parameter((0.0, 0.0, 0.0), unit="m/s", help="Initial velocity (pushed 1, thrown 10)")
     angular_velocity: tuple[float, float, float] = parameter(
         (0.0, 0.0, 0.0), unit="degrees/s", help="Initial spin about the center of mass (360 is one turn per second)"
+    )
+    temperature: float | None = parameter(
+        None,
+        unit="°C",
+        minimum=ABSOLUTE_ZERO,
+        maximum=1e5,
+        example=200.0,
+        is_animatable=True,
+        help="Temperature at which the collider stays; if not set, it takes up no heat (cold 5, stove 250, forge 1200)",
+    )
+    heat_transfer: float | None = parameter(
+        None,
+        unit="W/(m^2 K)",
+        minimum=0.0,
+        maximum=1e9,
+        example=500.0,
+        help="Heat that passes between the surface and particles; if not set, contact is perfect (rough 200, pressed 2000)",
     )
     motion: Motion | None = None
     animation: Animation | None = None

@@ -5,7 +5,7 @@ the solver trusts them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from ..errors import SceneError
 from ..laws.factors import Factors
 from ..parameters import suggestion
+from ..particles import TEMPERATURE
 from .animation import check_motion_turn
 from .collider import Collider
 from .emitter import THINNEST_EMITTER, Emitter
@@ -39,6 +40,10 @@ class Scene:
     cache: CacheSettings = field(default_factory=CacheSettings)
 
     def __post_init__(self) -> None:
+        if not self.is_heated and any(material.thermal is not None for material in self.materials.values()):
+            # without temperatures it has no effect, and scenes are equal
+            cold = {name: replace(material, thermal=None, curves={}) for name, material in self.materials.items()}
+            object.__setattr__(self, "materials", cold)
         for emitter in self.emitters:
             self._check_size(emitter)
             if emitter.material not in self.materials:
@@ -66,6 +71,16 @@ class Scene:
         return {}
 
     @property
+    def is_heated(self) -> bool:
+        """Whether heat is simulated: where nothing has a temperature, it is not."""
+        sources = (*self.emitters, *self.colliders)
+        return (
+            self.solver.ambient_temperature is not None
+            or any(each.temperature is not None for each in sources)
+            or any(force.heating is not None for force in self.forces)
+        )
+
+    @property
     def tears(self) -> bool:
         """Whether the material of an emitter tears or breaks, so that frames tell which bonds have parted."""
         return any(self.materials[emitter.material].law.has_bonds for emitter in self.emitters)
@@ -89,6 +104,12 @@ class Scene:
     def _check_carried(self) -> None:
         """Check that emitters agree on the number of components of the values they carry. Raises SceneError."""
         carried = self.carried
+        if self.is_heated and TEMPERATURE in carried:
+            raise SceneError(
+                f'"{TEMPERATURE}" is painted, but it is an attribute of every frame of a scene with heat',
+                "rename the painted one",
+                subject=next(f'Emitter "{each.name}"' for each in self.emitters if each.painting and TEMPERATURE in each.painting.values),
+            )
         for emitter in self.emitters:
             for name, components in ({} if emitter.painting is None else emitter.painting.carried).items():
                 if components != carried[name]:

@@ -12,6 +12,7 @@ from .painting import Painting
 from .randomness import UNIFORM, Randomness
 from .settings import LAST_FRAME
 from .shape import Shape
+from .thermal import ABSOLUTE_ZERO
 
 Floats = NDArray[np.float64]
 
@@ -122,6 +123,15 @@ class Emitter:
             "random": "Uniformly random; leaves clumps and gaps",
         },
         help="Initial arrangement of the particles",
+    )
+    temperature: float | None = parameter(
+        None,
+        unit="°C",
+        minimum=ABSOLUTE_ZERO,
+        maximum=1e5,
+        example=20.0,
+        is_animatable=True,
+        help="Initial temperature; if none is set in the scene, heat is not simulated (ice -10, room 20, melted wax 80, lava 1150)",
     )
     mass_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's density (2 is twice as heavy)")
     stiffness_scale: float = parameter(1.0, above=0.0, maximum=1e6, help="Factor on the material's stiffness (0.5 is half as stiff)")

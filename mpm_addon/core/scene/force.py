@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ..errors import SceneError
 from ..parameters import parameter, validate
 from .animation import Animation, Motion, animatable_parameters, check_animation, check_motion_scale, refuse_vertices, value_at
+from .thermal import ABSOLUTE_ZERO
 
 FORCE_KINDS = ("point", "wind", "vortex", "turbulence", "drag", "harmonic")
 FORCE_SHAPES = ("point", "line", "plane")
@@ -74,6 +75,24 @@ class Force:
     )
     rest_length: float = parameter(0.0, unit="m", minimum=0.0, is_animatable=True, help="Distance at which a harmonic field has no force")
     damping: float = parameter(0.0, minimum=0.0, maximum=10.0, is_animatable=True, help="Damping ratio of a harmonic field; 1 is critical")
+    heating: float | None = parameter(
+        None,
+        unit="W/kg",
+        minimum=-1e9,
+        maximum=1e9,
+        example=1000.0,
+        is_animatable=True,
+        help="Heat that particles take up where the field acts; a negative value cools (warm air 500, torch 2e4)",
+    )
+    temperature: float | None = parameter(
+        None,
+        unit="°C",
+        minimum=ABSOLUTE_ZERO,
+        maximum=1e5,
+        example=200.0,
+        is_animatable=True,
+        help="Temperature beyond which the field neither heats nor cools; if not set, there is no limit",
+    )
     enabled: bool = parameter(True, is_animatable=True, help="Enable the force")
     motion: Motion | None = None
     animation: Animation | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SceneError
-from ..particles import ATTRIBUTES
+from ..particles import ATTRIBUTES, TEMPERATURE
 
 Floats = NDArray[np.float64]
 
@@ -89,7 +89,8 @@ class Painting:
             SceneError: naming the attribute, its value, the limit and the remedy.
         """
         for name, values in self.values.items():
-            if name in ATTRIBUTES:
+            # frames have a temperature only in scenes with heat, which refuse a painted one
+            if name in ATTRIBUTES and name != TEMPERATURE:
                 raise SceneError(f'"{name}" is a built-in attribute of every frame', "rename the painted one", subject=subject)
             if not is_attribute_name(name):
                 raise SceneError(

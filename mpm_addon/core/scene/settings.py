@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import SceneError
 from ..parameters import parameter, suggestion, validate
 from .animation import Animation, animatable_parameters, check_animation
+from .thermal import ABSOLUTE_ZERO
 
 # Blender's limit on frame numbers, in both directions.
 LAST_FRAME = 1_000_000
@@ -145,6 +146,22 @@ class Solver:
     )
     gravity: tuple[float, float, float] = parameter(
         (0.0, 0.0, -9.81), unit="m/s^2", is_animatable=True, help="Direction and strength of gravity (Earth -9.81 along Z, Moon -1.62)"
+    )
+    ambient_temperature: float | None = parameter(
+        None,
+        unit="°C",
+        minimum=ABSOLUTE_ZERO,
+        maximum=1e5,
+        example=20.0,
+        is_animatable=True,
+        help="Temperature of the air, which cools or warms free surfaces; if not set, they exchange no heat (cold -10, room 20, oven 200)",
+    )
+    heat_speed: float | None = parameter(
+        None,
+        above=0.0,
+        maximum=1e6,
+        example=20.0,
+        help="How many times as fast as in nature heat flows, because melting takes minutes (natural 1, candle 20, ice cube 100)",
     )
     animation: Animation | None = None
 

@@ -176,7 +176,7 @@ def _variants(instances: Sequence[MaterialInstance]) -> Ints:
     """For each instance, those that only differ in the field of its body, (instances, fields)."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for number, each in enumerate(instances):
-        groups.setdefault((each.body, each.material_index, each.factors), []).append(number)
+        groups.setdefault((each.body, each.material_index, each.factors, each.temperature), []).append(number)
     most = max(len(its) for its in groups.values())
     variants = {number: its for its in groups.values() for number in its}
     return np.array([(variants[number] * most)[:most] for number in range(len(instances))], np.int64)

@@ -22,6 +22,7 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
         for name in names:
             _compare(section, name, *(getattr(getattr(scene, section), name) for scene in (before, after)))
     _compare("solver", "transfer flip", *(scene.solver.transfer == "flip" for scene in (before, after)))
+    _compare("Scene", "heat", *("simulated" if scene.is_heated else "not simulated" for scene in (before, after)))
     _compare_emitters(before, after)
     _compare_materials(before, after)
     _compare("Colliders", "dynamic", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))
@@ -60,6 +61,8 @@ def _compare_materials(before: Scene, after: Scene) -> None:
         old, new = (scene.materials[name].law for scene in (before, after))
         _compare(subject, "law", type(old).name, type(new).name)
         _compare(subject, "tearing", old.tears, new.tears)
+        _compare(subject, "thermal values", *(scene.materials[name].thermal for scene in (before, after)))
+        _compare(subject, "curves over temperature", *(scene.materials[name].curves for scene in (before, after)))
     old_instances, new_instances = instances_of(before), instances_of(after)
     for key in dict.fromkeys((instance.body, instance.name) for instance in old_instances):
         subject = f'Material "{key[1]}"'

@@ -91,13 +91,8 @@ def turning(f, px, py, pz, rx, ry, rz, strength):
 
 
 @kernel
-def effect(f, x, y, z, key, is_plane):
-    """The effect of a field at a position [m]: acceleration [m/s^2] (3), linear drag [1/s], quadratic drag [1/m].
-
-    Args:
-        f: the field, (FIELD_SIZE,).
-        key: a hash that differs at each position and in each frame.
-    """
+def offset_from(f, x, y, z, is_plane):
+    """The offset p [m] of a position [m] from a field's center, and that from its shape."""
     nx, ny, nz = f[NORMAL], f[NORMAL + 1], f[NORMAL + 2]
     px, py, pz = x - f[CENTER], 0.0 if is_plane else y - f[CENTER + 1], z - f[CENTER + 2]
     along = nx * px + ny * py + nz * pz
@@ -106,6 +101,19 @@ def effect(f, x, y, z, key, is_plane):
         rx, ry, rz = along * nx, along * ny, along * nz
     elif f[SHAPE] != FROM_POINT:
         rx, ry, rz = px - along * nx, py - along * ny, pz - along * nz
+    return px, py, pz, rx, ry, rz
+
+
+@kernel
+def effect(f, x, y, z, key, is_plane):
+    """The effect of a field at a position [m]: acceleration [m/s^2] (3), linear drag [1/s], quadratic drag [1/m].
+
+    Args:
+        f: the field, (FIELD_SIZE,).
+        key: a hash that differs at each position and in each frame.
+    """
+    nx, ny, nz = f[NORMAL], f[NORMAL + 1], f[NORMAL + 2]
+    px, py, pz, rx, ry, rz = offset_from(f, x, y, z, is_plane)
     distance = math.sqrt(rx * rx + ry * ry + rz * rz)
     share = share_at(f, px, py, pz, distance)
     if share <= 0.0:
@@ -213,6 +221,16 @@ def forces_at(tickets, fields, positions, velocities, frame, is_plane, result):
         a, b, c, linear, quadratic = total_effect(fields, x, y, z, corner_hash(index, 0, 0, frame), is_plane)
         drag = linear + quadratic * math.sqrt(u * u + v * v + w * w)
         result[index, 0], result[index, 1], result[index, 2] = a - drag * u, b - drag * v, c - drag * w
+
+
+@parallel_kernel
+def shares_at(tickets, fields, positions, is_plane, result):
+    """The share of its strength that each field has at positions [m], (n, 3): result (fields, n)."""
+    for index in shared(tickets[0], positions.shape[0], 256):
+        for number in range(fields.shape[0]):
+            f = fields[number]
+            px, py, pz, rx, ry, rz = offset_from(f, positions[index, 0], positions[index, 1], positions[index, 2], is_plane)
+            result[number, index] = share_at(f, px, py, pz, math.sqrt(rx * rx + ry * ry + rz * rz))
 
 
 @parallel_kernel

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bonds import Bonds
+from ..contact.coupling import RigidBodies
 from ..emission.emission import Batch
-from ..particles import AGE, BIRTH, DAMAGE, Frame, FrameStatistics, Moment, Piece, frame_attributes
+from ..particles import AGE, BIRTH, DAMAGE, TEMPERATURE, Frame, FrameStatistics, Moment, frame_attributes
 from ..scene.description import Scene
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.output import masses_around, show_particles, totals, world_positions
@@ -17,6 +18,7 @@ from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, VELOCITY, VOLUME
 from ..transfer.scheme import scheme_of
 from .crushed_particles import find_crushed
+from .heat import Heat
 from .material_instances import MaterialInstance
 
 # prefix of the names of painted values in a checkpoint
@@ -101,9 +103,9 @@ def make_frame(
     provenance: Provenance,
     *,
     work: Work,
-    poses: Mapping[str, NDArray[np.float64]],
+    rigid: RigidBodies,
     bonds: Bonds | None,
-    pieces: Mapping[str, Piece],
+    heat: Heat,
 ) -> Frame:
     """The frame of the current state at a moment; see `particles.frame_attributes`. The particles' masses must be on the nodes."""
     time = scene.time.seconds_at(moment.frame)
@@ -132,7 +134,9 @@ def make_frame(
     }
     if bonds is not None:
         arrays[DAMAGE] = np.maximum(bonds.damage(len(provenance))[ids], _cracking(instances, store, slots, run % store.instance_count))
-    attributes = frame_attributes(scene.carried, tears=bonds is not None)
+    if heat.is_used:
+        arrays[TEMPERATURE] = heat.temperatures(ids)
+    attributes = frame_attributes(scene.carried, tears=bonds is not None, is_heated=heat.is_used)
     arrays |= {name: births[name][ids] for name in scene.carried}
     shown_arrays = {name: np.ascontiguousarray(arrays[name], dtype=each.dtype) for name, each in attributes.items()}
     mass, *momentum, energy = _totals(store)
@@ -146,6 +150,7 @@ def make_frame(
         step_seconds=work.step_seconds,
         crushed=int(find_crushed(scene, arrays["density_ratio"], arrays["emitter_index"]).sum()),
     )
+    poses, pieces = rigid.poses(), rigid.new_pieces()
     return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births, bonds, pieces)
 
 

@@ -117,6 +117,12 @@ KERNELS = {
         "stepping.forces.greatest_force": "float2 int2 int float int float1",
         "stepping.forces.apply_forces": "float2 int2 real2 float int float float1",
     },
+    "heat": {
+        "transfer.heat_passes.warm_nodes": "particles int1 int2 float2 float3",
+        "transfer.heat_passes.conduct": "float3 int2 float float float3",
+        "transfer.heat_passes.gather_heat": "particles int1 int2 float2 float3 float2",
+        "stepping.forces.shares_at": "float2 float2 bool float2",
+    },
     "limit": {
         "stepping.forces.limit_nodes": "real2 int float",
         "stepping.forces.limit_particles": "real2 int int float",
@@ -293,6 +299,8 @@ def groups_of(scene: "Scene") -> set[str]:
         groups |= {"rest", "rest law"}
     if scene.tears:
         groups.add("tearing")
+    if scene.is_heated:
+        groups.add("heat")
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
     if scene.has_fragments or len({body_of(scene, index) for index in range(len(scene.emitters))}) > 1:

@@ -14,7 +14,8 @@ from ..laws import FluidLaw, HyperelasticLaw, Law
 from ..laws.factors import Factors
 from ..scene.bodies import body_of, field_count
 from ..scene.description import Scene
-from ..scene.factors import combinations_of, levels_of
+from ..scene.factors import MOST_INSTANCES, combinations_of, levels_of
+from ..scene.thermal import law_at_temperature, levels_of_temperature
 from ..transfer.advance import advance_material
 from ..transfer.rows import row_count, state_rows
 
@@ -32,6 +33,7 @@ class MaterialInstance:
         dimension: 3, or 2 for plane strain.
         body: the body that it belongs to, see `bodies.body_of`.
         field: which of the velocity fields of that body; particles are emitted into the first.
+        temperature: the temperature at which parameters with curves are evaluated [degrees C]; 0 without curves.
     """
 
     name: str
@@ -42,6 +44,7 @@ class MaterialInstance:
     dimension: int
     body: str | int = ""
     field: int = 0
+    temperature: float = 0.0
 
     @property
     def stiffness_scale(self) -> float:
@@ -89,17 +92,41 @@ def instances_of(scene: Scene) -> list[MaterialInstance]:
         if bodies[index] == body
         for factors in combinations_of(scene, index, levels[emitter.material])
     }
+    degrees = {name: temperature_levels(scene, name) for name in levels}
     names, dimension = list(scene.materials), scene.solver.dimension
     has_rest_state = dict(zip(bodies, rest_states(scene), strict=True))
     instances = []
     for body, field, name, factors in groups:
-        law = settled_law(scene, name)
-        law = replace(law.scaled(factors), density=law.density * factors.density)
-        if isinstance(law, HyperelasticLaw):
-            law = replace(law, reference="rest" if has_rest_state[body] else "current")
-        constants = law.constants(factors.stiffness, dimension)
-        instances.append(MaterialInstance(name, law, constants, names.index(name), factors, dimension, body, field))
+        settled, curves = settled_law(scene, name), scene.materials[name].curves
+        for temperature in degrees[name] or (0.0,):
+            law = law_at_temperature(settled, curves, temperature).scaled(factors)
+            law = replace(law, density=settled.density * factors.density)
+            if isinstance(law, HyperelasticLaw):
+                law = replace(law, reference="rest" if has_rest_state[body] else "current")
+            constants = law.constants(factors.stiffness, dimension)
+            instances.append(MaterialInstance(name, law, constants, names.index(name), factors, dimension, body, field, temperature))
     return instances
+
+
+def temperature_levels(scene: Scene, name: str) -> tuple[float, ...]:
+    """The temperatures [degrees C] at which a material's parameters are evaluated, ascending; none without curves."""
+    material = scene.materials[name]
+    levels = levels_of(scene, name)
+    its = (index for index, emitter in enumerate(scene.emitters) if emitter.material == name)
+    combinations = {factors for index in its for factors in combinations_of(scene, index, levels)}
+    return levels_of_temperature(material.curves, max(len(combinations), 1), MOST_INSTANCES)
+
+
+def level_groups(instances: Sequence[MaterialInstance]) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    """The consecutive numbers of instances that differ only in their temperature, and these temperatures, ascending."""
+    groups: dict[tuple[str | int, int, int, Factors], list[int]] = {}
+    for number, each in enumerate(instances):
+        groups.setdefault((each.body, each.field, each.material_index, each.factors), []).append(number)
+    return [
+        (np.array(numbers), np.array([instances[number].temperature for number in numbers]))
+        for numbers in groups.values()
+        if len(numbers) > 1
+    ]
 
 
 def row_count_of(instances: Sequence[MaterialInstance]) -> int:
@@ -116,13 +143,29 @@ def fields_of(instances: Sequence[MaterialInstance]) -> tuple[range, ...]:
 
 
 def instance_numbers(
-    instances: Sequence[MaterialInstance], body: str | int, material_index: int, combinations: Sequence[Factors], field: int = 0
+    instances: Sequence[MaterialInstance],
+    body: str | int,
+    material_index: int,
+    combinations: Sequence[Factors],
+    *,
+    field: int = 0,
+    temperature: float = 0.0,
 ) -> NDArray[np.int64]:
-    """The numbers of a material's instances in a field of a body for several sets of factors, shape (len(combinations),)."""
-    numbers = {(each.body, each.field, each.material_index, each.factors): number for number, each in enumerate(instances)}
-    return np.array([numbers[body, field, material_index, factors] for factors in combinations], np.int64)
+    """The numbers of a material's instances in a field of a body for several sets of factors, shape (len(combinations),).
+
+    Of those that differ in their temperature, the one nearest to a temperature [degrees C].
+    """
+    numbers: dict[tuple[str | int, int, int, Factors], list[int]] = {}
+    for number, each in enumerate(instances):
+        numbers.setdefault((each.body, each.field, each.material_index, each.factors), []).append(number)
+    found = [numbers[body, field, material_index, factors] for factors in combinations]
+    return np.array([min(its, key=lambda number: abs(instances[number].temperature - temperature)) for its in found], np.int64)
 
 
 def renumbered(before: Sequence[MaterialInstance], after: Sequence[MaterialInstance]) -> NDArray[np.int64]:
     """The number among the instances `after` of each instance `before`, those of the scene that is continued, shape (len(before),)."""
-    return np.array([instance_numbers(after, each.body, each.material_index, [each.factors], each.field)[0] for each in before], np.int64)
+
+    def number(each: MaterialInstance) -> np.int64:
+        return instance_numbers(after, each.body, each.material_index, [each.factors], field=each.field, temperature=each.temperature)[0]
+
+    return np.array([number(each) for each in before], np.int64)

@@ -29,11 +29,13 @@ from .compiling import kernel_problems, make_ready
 from .continuation import refuse_another_state
 from .diagnosis import STRAYED, advice, examined
 from .frames import Provenance, Work, make_frame
+from .heat import Heat, start_temperature
 from .kernel_list import units_of
 from .material_instances import MaterialInstance, fields_of, instance_numbers, instances_of, renumbered, row_count_of
 from .resumption import check_state
 from .stepper import Stepper
 from .support import refuse_unsupported
+from .temperature_levels import TemperatureLevels
 from .time_step import LARGEST_HALVINGS, Speeds, StepControl
 
 
@@ -85,7 +87,7 @@ class Simulation:
 
     Attributes:
         kernel_problems: problems with the stored kernels.
-        seconds: time spent so far on the phases "sort", "grid", "contact", "particles" and "output".
+        seconds: time spent so far on the phases "sort", "grid", "contact", "particles", "heat" and "output".
     """
 
     def __init__(
@@ -124,6 +126,8 @@ class Simulation:
         self._stepper = Stepper(scene, self.instances, self.store)
         self.seconds = self._stepper.clock.seconds
         self._outflows = Outflows(scene)
+        self._heat = Heat(scene, self.store)
+        self._levels = TemperatureLevels(self.instances, self._heat)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._is_resumed = snapshot is not None
         if snapshot is not None:
@@ -145,6 +149,7 @@ class Simulation:
             **self._stepper.pins.snapshot(),
             **self._stepper.rest.snapshot(),
             **self._stepper.tearing.snapshot(),
+            **self._heat.snapshot(),
             "moment": np.array(self._moment),
             "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
@@ -175,6 +180,7 @@ class Simulation:
         self.control.speeds = Speeds(*(float(speed) for speed in snapshot["speeds"]))
         self.provenance = Provenance.from_arrays(snapshot)
         self._stepper.pins.load(snapshot)
+        self._heat.load(snapshot, self._moment.frame)
         self._stepper.move_to(self._moment.frame)
         self._stepper.rigid.load_arrays(snapshot)
         particles = particles_of_snapshot(snapshot)
@@ -214,7 +220,7 @@ class Simulation:
     def _arrive(self) -> Frame:
         """Emit the particles that are due at the current moment, sort, and return the frame."""
         self._stepper.clock.start()
-        self._sort(self._emitted(self._moment.number, self._moment.share))
+        self._sort(self._emitted(self._moment.number, self._moment.share), is_frame=True)
         self._stepper.weigh()
         frame = make_frame(
             self._moment,
@@ -223,9 +229,9 @@ class Simulation:
             self.store,
             self.provenance,
             work=Work(self._deleted, self._substeps, self._step_seconds),
-            poses=self._stepper.rigid.poses(),
+            rigid=self._stepper.rigid,
             bonds=self._stepper.tearing.shown,
-            pieces=self._stepper.rigid.new_pieces(),
+            heat=self._heat,
         )
         self._stepper.clock.spent("output")
         return frame
@@ -245,9 +251,9 @@ class Simulation:
         emitter = self.scene.emitters[batch.emitter_index]
         subject = f'Emitter "{emitter.name}"'
         material_index = list(self.scene.materials).index(emitter.material)
-        numbers = instance_numbers(self.instances, body_of(self.scene, batch.emitter_index), material_index, batch.painted.combinations)[
-            batch.painted.combination
-        ]
+        body, temperature = body_of(self.scene, batch.emitter_index), start_temperature(self.scene, batch.emitter_index, moment)
+        combinations = batch.painted.combinations
+        numbers = instance_numbers(self.instances, body, material_index, combinations, temperature=temperature)[batch.painted.combination]
         refuse_outside(self.scene, batch.points.position, subject)
         particles = new_particles(
             batch.points,
@@ -259,6 +265,7 @@ class Simulation:
             row_count=self.store.row_count,
         )
         self._stepper.pins.add(batch, len(self.provenance), moment)
+        self._heat.add(batch.emitter_index, len(batch.points.position), moment)
         self.provenance = self.provenance.extended(batch, self.scene.time.seconds_at(moment))
         fastest = float(np.sqrt((batch.points.velocity**2).sum(axis=1).max()))
         present = np.unique(numbers)
@@ -273,13 +280,19 @@ class Simulation:
         self._stepper.tearing.add(particles, self.provenance.rest_position[particles.ids[0] :])
         return particles
 
-    def _sort(self, new: NewParticles | None = None) -> None:
+    def _sort(self, new: NewParticles | None = None, *, is_frame: bool = False) -> None:
         assert self._stepper.planned is None, "the table holds no velocities while a substep is planned"
         moment = self._stepper.moment
         self._stepper.breaking.separate(self.scene.time.seconds_at(moment))
+        self._levels.update(self.store, self.control)
         self._deleted += self._outflows.sort(self.store, new, self._limits, moment)
         self._stepper.begin()
         self._stepper.clock.spent("sort")
+        if self._heat.is_used:
+            # only once the sort has succeeded, since one that fails is done again
+            self._heat.has_changed = False
+            self._heat.advance(moment, self._stepper.solids(), is_frame=is_frame)
+            self._stepper.clock.spent("heat")
 
     def _advance(self) -> None:
         """Advance to the next frame or subframe, emitting particles that are due before it."""

@@ -33,6 +33,12 @@ def _refuse_rest_states(scene: Scene) -> None:
     for index, emitter in enumerate(scene.emitters):
         subject = f'Emitter "{emitter.name}"'
         is_rest = has_rest_state[index]
+        if is_rest and scene.materials[emitter.material].curves:
+            raise SceneError(
+                'curves over temperature are not possible with reference "rest"',
+                'use reference "current", or remove the curves',
+                subject=f'Material "{emitter.material}"',
+            )
         if is_rest and emitter.mode != "once":
             raise SceneError(
                 f'mode "{emitter.mode}" is not possible with reference "rest" of material "{emitter.material}"',

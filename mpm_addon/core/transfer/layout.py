@@ -158,6 +158,10 @@ class Layout:
         """Whether this layout has the same node blocks as another."""
         return self._around is other._around and np.array_equal(self.origins, other.origins)
 
+    def plain_neighbors(self, numbers: Ints) -> Ints:
+        """The node blocks around each node block, (node blocks, 27 or 9), -1 for none, without twins; filled for these numbers."""
+        return self._around.neighbors_of(numbers)
+
     def node_neighbors(self, numbers: Ints) -> Ints:
         """The node blocks of the same field around each node block, (node blocks, 27 or 9), -1 for none; filled for these numbers."""
         if not self.has_twins:

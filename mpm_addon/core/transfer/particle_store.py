@@ -222,11 +222,13 @@ class ParticleStore:
         """Let particles go to other instances at the next sort, unless they are removed before it or by it.
 
         Args:
-            slots: of the particles, (n,).
+            slots: of the particles, (n,); none of an earlier call before the same sort.
             instances: their new instances, none of which is carried, (n,).
             table: their columns from then on, (rows, n); positions are those of the current table.
         """
-        assert self._reassigned is None, "only one call before each sort"
+        if (waiting := self._reassigned) is not None:
+            slots, instances = np.append(waiting.slots, slots), np.append(waiting.instances, instances)
+            table = np.concatenate([waiting.table, table], axis=1)
         self._reassigned = _Reassigned(slots, instances, table)
 
     def _take_reassigned(self, limits: NDArray[np.float64]) -> NewParticles | None:

@@ -79,9 +79,11 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
         "MPM_PT_start_velocity",
         "MPM_PT_particles",
         "MPM_PT_goal",
+        "MPM_PT_emitter_heat",
         "MPM_PT_painted_control",
     } <= shown["Emitter"]
-    assert shown["Collider"] - scene_wide == {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_dynamic", "MPM_PT_fracture"}
+    of_collider = {"MPM_PT_object", "MPM_PT_collision", "MPM_PT_collider_heat", "MPM_PT_dynamic", "MPM_PT_fracture"}
+    assert shown["Collider"] - scene_wide == of_collider
     assert shown["Drain"] - scene_wide == {"MPM_PT_object", "MPM_PT_outflow"}
     activate(bpy, None)
     assert draw(object_panels.MPM_PT_object) is None
@@ -137,6 +139,11 @@ def test_settings_without_effect_are_grayed_out(bpy: Any, draw: Any, monkeypatch
     assert idle(draw(emission_panels.MPM_PT_collision)) == set()
     collider.surface = "sticky"
     assert idle(draw(emission_panels.MPM_PT_collision)) == {"use_friction", "friction"}
+    assert {"use_heat_transfer", "heat_transfer"} <= idle(draw(emission_panels.MPM_PT_collider_heat))
+    collider.use_temperature = True
+    assert idle(draw(emission_panels.MPM_PT_collider_heat)) == {"heat_transfer"}
+    collider.use_heat_transfer = True
+    assert idle(draw(emission_panels.MPM_PT_collider_heat)) == set()
     scene = bpy.context.scene.mpm
     assert idle(draw(scene_panels.MPM_PT_steps)) == {"time_step"}
     scene.solver.use_time_step = True
@@ -154,8 +161,8 @@ def test_the_panels_of_the_solver_show_every_setting(bpy: Any, draw: Any) -> Non
     add_emitter(bpy)
     solver = bpy.context.scene.mpm.solver
     solver.transfer, solver.use_scene_gravity = "flip", False
-    parts = (quality_panels.MPM_PT_quality, scene_panels.MPM_PT_advanced, scene_panels.MPM_PT_gravity, scene_panels.MPM_PT_steps)
-    shown = [name for panel in (*parts, force_panels.MPM_PT_forces) for name in drawn(draw(panel))]
+    parts = (scene_panels.MPM_PT_advanced, scene_panels.MPM_PT_gravity, scene_panels.MPM_PT_heat, scene_panels.MPM_PT_steps)
+    shown = [name for panel in (quality_panels.MPM_PT_quality, *parts, force_panels.MPM_PT_forces) for name in drawn(draw(panel))]
     assert {declared.name for declared in parameters_of(Solver)} <= set(shown)
     assert len(shown) == len(set(shown))
 
@@ -176,6 +183,7 @@ def test_an_emitter_shows_what_its_mode_asks_for(bpy: Any, draw: Any) -> None:
         emission_panels.MPM_PT_start_velocity,
         emission_panels.MPM_PT_particles,
         emission_panels.MPM_PT_goal,
+        emission_panels.MPM_PT_emitter_heat,
     )
     emitter.mode = "inflow"
     together = [name for panel in panels_of_emitters for name in drawn(draw(panel)) if not name.startswith("use_")]

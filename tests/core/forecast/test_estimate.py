@@ -89,9 +89,12 @@ def test_a_section_that_the_plane_misses_is_refused_before_anything_is_made() ->
 
 def test_the_disk_space_is_that_of_the_frames() -> None:
     kept = CacheSettings(stretch=True, density_ratio=True)
-    cost = estimate(scene_of(Emitter("cube", Box(size=(1, 1, 1)), "jelly"), time=Time(frame_end=10), cache=kept))
-    assert cost.frame_bytes == pytest.approx(8000 * sum(module.FRAME_BYTES["compact"].values()), abs=1)
+    cube, sizes = Emitter("cube", Box(size=(1, 1, 1)), "jelly"), module.FRAME_BYTES["compact"]
+    cost = estimate(scene_of(cube, time=Time(frame_end=10), cache=kept))
+    assert cost.frame_bytes == pytest.approx(8000 * (sum(sizes.values()) - sizes["temperature"]), abs=1)
     assert cost.disk_bytes >= 10 * cost.frame_bytes
+    heated = estimate(scene_of(dataclasses.replace(cube, temperature=20.0), time=Time(frame_end=10), cache=kept))
+    assert heated.frame_bytes == pytest.approx(8000 * sum(sizes.values()), abs=1)
 
 
 def test_attributes_that_are_not_cached_take_no_disk_space() -> None:

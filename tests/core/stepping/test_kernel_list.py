@@ -117,6 +117,10 @@ def test_bodies_that_break_compile_nothing_once_they_have_begun() -> None:
     assert compiled_late("from tests.core.stepping.test_breaking import spinning\nscenes = [spinning(frames=3)]") == []
 
 
+def test_scenes_with_heat_compile_nothing_once_they_have_begun() -> None:
+    assert compiled_late("from tests.core.stepping.test_heat import melting_scene\nscenes = [melting_scene(3)]") == []
+
+
 @pytest.mark.parametrize("name", ["four_materials", "bowl", "floating_cube", "dam_break", "sand_drum"])
 def test_presets_compile_nothing_once_they_have_begun(name: str) -> None:
     made = f"""

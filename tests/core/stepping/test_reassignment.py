@@ -116,6 +116,19 @@ def test_the_next_frames_are_simulated_and_returning_to_the_sort_repeats_it() ->
     assert np.isfinite(frame.position).all()
 
 
+def test_all_calls_before_a_sort_count() -> None:
+    def sorted_after(parts: int) -> dict[int, np.ndarray]:
+        simulation = started(two_materials())
+        for slots in np.array_split(half_of(simulation, SOLID), parts):
+            reassign(simulation.store, simulation.instances, simulation.control, slots, np.full(len(slots), LIQUID))
+        simulation._sort()
+        return columns_of(simulation)
+
+    once, twice = sorted_after(1), sorted_after(2)
+    assert once.keys() == twice.keys() and all(np.array_equal(once[each], twice[each]) for each in once)
+    assert not all(np.array_equal(once[each], column) for each, column in columns_of(started(two_materials())).items())
+
+
 def test_removed_particles_do_not_return() -> None:
     simulation = started(two_materials())
     slots, count = half_of(simulation, SOLID), simulation.store.particle_count

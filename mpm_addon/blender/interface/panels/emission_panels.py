@@ -67,6 +67,13 @@ class MPM_PT_particles(_SomeParameters, bpy.types.Panel):
         return ("particles_per_cell",) if emitter.use_particle_count else ()
 
 
+class MPM_PT_emitter_heat(_SomeParameters, bpy.types.Panel):
+    bl_idname = "MPM_PT_emitter_heat"
+    help_page = "manual/heat"
+    bl_label = "Heat"
+    names = ("temperature",)
+
+
 class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_painted_control"
     help_page = "manual/objects"
@@ -132,6 +139,20 @@ class MPM_PT_collision(ObjectPanel, bpy.types.Panel):
         draw_parameters(layout.column(), collider, Collider, ("enabled", "surface", "friction", "restitution"), idle=idle)
 
 
+class MPM_PT_collider_heat(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_collider_heat"
+    help_page = "manual/heat"
+    bl_label = "Heat"
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "collider"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        collider = context.object.mpm.collider
+        idle = () if collider.use_temperature else ("heat_transfer",)
+        draw_parameters(layout.column(), collider, Collider, ("temperature", "heat_transfer"), idle=idle)
+
+
 class MPM_PT_dynamic(ObjectPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_dynamic"
     help_page = "manual/forces"
@@ -188,9 +209,11 @@ CLASSES = (
     MPM_PT_start_velocity,
     MPM_PT_particles,
     MPM_PT_goal,
+    MPM_PT_emitter_heat,
     MPM_PT_painted_control,
     MPM_PT_randomness,
     MPM_PT_collision,
+    MPM_PT_collider_heat,
     MPM_PT_dynamic,
     MPM_PT_fracture,
     MPM_PT_outflow,

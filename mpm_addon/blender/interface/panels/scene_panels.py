@@ -9,6 +9,7 @@ from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 from .object_lists import MPM_UL_objects, draw_list
 
 _STEPS = ("cfl", "max_displacement", "time_step")
+_HEAT = ("ambient_temperature", "heat_speed")
 _SCHEME = ("kernel", "precision", "dimension", "seed")
 # Surfaces without friction.
 _FRICTIONLESS = ("sticky", "open")
@@ -64,6 +65,18 @@ class MPM_PT_gravity(ScenePanel, bpy.types.Panel):
             draw_lines(layout, f"Gravity is {strength:.3g} m/s²: the unit scale is {meters(scene):g}", "INFO")
 
 
+class MPM_PT_heat(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_heat"
+    help_page = "manual/heat"
+    bl_label = "Heat"
+    bl_parent_id = "MPM_PT_advanced"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        draw_parameters(layout.column(), context.scene.mpm.solver, Solver, _HEAT)
+
+
 class MPM_PT_steps(ScenePanel, bpy.types.Panel):
     bl_idname = "MPM_PT_steps"
     bl_label = "Substeps"
@@ -115,4 +128,4 @@ class MPM_PT_sides(ScenePanel, bpy.types.Panel):
             draw_parameters(column, side, Side, ("friction",), idle=("friction",) if side.surface in _FRICTIONLESS else ())
 
 
-ADVANCED = (MPM_PT_advanced, MPM_PT_gravity, MPM_PT_steps, MPM_PT_domain, MPM_PT_sides)
+ADVANCED = (MPM_PT_advanced, MPM_PT_gravity, MPM_PT_heat, MPM_PT_steps, MPM_PT_domain, MPM_PT_sides)
