@@ -13,7 +13,7 @@ import bpy
 from ...core.scene.settings import SIDES
 from ...derived.settings import FILM
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
-from .placement import add_object, from_meters, make_collider, make_emitter, show_as_wire
+from .placement import add_object, from_meters, give, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
 from .surfaces import Rgb, glaze, paint, weather, world_of
 
@@ -103,6 +103,10 @@ class Stage:
         """Set the cell size [m]; `full` is that in full size, if it differs."""
         self.scene.mpm.solver.spacing = "spacing"
         self.scene.mpm.solver.grid_spacing = self._unit * (full if full is not None and self.studio.is_full else edge)
+
+    def heat(self, *, ambient: float, speed: float) -> None:
+        """Simulate heat, with air of a temperature [degrees C]; it flows that many times as fast as in nature."""
+        give(self.scene.mpm.solver, {"ambient_temperature": ambient, "heat_speed": speed})
 
     def emitter(
         self, name: str, solid: Solid, at: Point, preset: str, *, rotation: Point = (0.0, 0.0, 0.0), bevel: float = 0.0, **settings: Any

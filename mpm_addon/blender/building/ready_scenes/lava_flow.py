@@ -1,4 +1,4 @@
-"""Lava creeps down a channel of rock and falls over a step."""
+"""Lava creeps down a channel of rock and falls over a step; it glows where it is hot, and cools at the air."""
 
 import math
 
@@ -13,6 +13,8 @@ _ROCK = ((0.012, 0.011, 0.011), (0.075, 0.062, 0.055))
 _HALF, _SLOPE, _STEP, _STEP_AT = 1.15, 0.30, 0.9, -0.3
 # The lava at the start: from where to where up the channel, how deep, and its distance to the rock [m].
 _FROM, _TO, _DEPTH, _GAP = -0.1, 4.4, 0.5, 0.03
+# Its temperature there [degrees C], and how much faster than in nature it cools, so that it has a crust within seconds.
+_ERUPTED, _HEAT_SPEED = 1160.0, 60.0
 
 
 def build(stage: Stage) -> None:
@@ -24,7 +26,8 @@ def build(stage: Stage) -> None:
     stage.collide(rock, surface="sticky")
     width = 0.8 * _HALF
     places = spread(-width, width, 0.1), [_FROM + 0.1 * step for step in range(1 + round((_TO - _FROM) / 0.1))]
-    stage.emitter("Lava", slab(*places, _bed, _surface), (0.0, 0.0, 0.0), "lava", velocity=(0.0, -0.9, -0.25))
+    stage.emitter("Lava", slab(*places, _bed, _surface), (0.0, 0.0, 0.0), "lava", velocity=(0.0, -0.9, -0.25), temperature=_ERUPTED)
+    stage.heat(ambient=20.0, speed=_HEAT_SPEED)
     stage.outdoors((-0.7, 0.35, 0.5), 3.2, sky=(0.30, 0.42, 0.65), brightness=0.6)
     stage.camera((-2.2, -5.0, 1.15), (-0.15, -0.6, 0.2), lens=42.0, stop=0.3)
 
