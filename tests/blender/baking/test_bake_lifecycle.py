@@ -287,7 +287,7 @@ def test_a_real_undo_leaves_the_bake_its_scene(bpy: Any, bakes: Any, cache: Path
 
 def test_keyframes_go_to_the_collider_whatever_it_is_called_now(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ball = add_collider(bpy, "Ball", dynamic=True)
-    result = shown_caches.Result(bpy.context.scene, str(tmp_path))
+    result = shown_caches.Result(bpy.context.scene, str(write_cache(tmp_path / "cache", {1: 3})))
     result.describe(SimpleNamespace(emitters=[], colliders=[SimpleNamespace(name="Ball", dynamic=True)]))
     ball.name = "Stone"
     written: list[Any] = []
