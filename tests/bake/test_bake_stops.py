@@ -47,7 +47,7 @@ def test_a_scene_without_emitter_is_refused_before_anything_is_written_or_remove
     (scene / "scene.toml").write_text(text[: text.index("[[emitters]]")])
     before = {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()}
     for cache in ("whole", "new"):
-        with pytest.raises(SceneError, match="has no emitter; add one"):
+        with pytest.raises(SceneError, match="has no emitter and no dynamic collider; add one"):
             bake_here(scene, tmp_path / cache, restart=True)
     assert {path: path.read_bytes() for path in (tmp_path / "whole").rglob("*") if path.is_file()} == before
     assert not (tmp_path / "new").exists()

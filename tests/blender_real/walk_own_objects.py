@@ -18,7 +18,7 @@ PARTICLES = 300
 MANY, LAST = 3000, 150
 GRAVITY = 9.81
 # materials shown by the emitter's own mesh
-OWN_MESH = ("clay", "gelatin", "jelly", "metal", "rubber", "sponge")
+OWN_MESH = ("biscuit", "ceramic", "clay", "concrete", "dry_clay", "gelatin", "glass", "ice", "jelly", "metal", "rubber", "sponge", "wood")
 # materials shown by a surface that the bake makes
 SURFACE = (
     "butter",

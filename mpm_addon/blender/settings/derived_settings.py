@@ -100,7 +100,7 @@ def _shown_swarm(kind: str, words: str, foggy: str) -> type:
             "is_fog": toggle(f"{foggy.title()} as Volume", f"Show {foggy} as a volume instead of points", update=fog_changed),
             "fog_detail": IntProperty(
                 name="Voxels per Cell",
-                description="Voxels of this volume along the edge of a grid cell; higher values look sharper and take longer",
+                description="Voxels of this volume along the edge of a grid cell; higher values look sharper and take longer (1 to 4)",
                 default=USUAL_DETAIL,
                 min=1,
                 max=8,

@@ -131,7 +131,7 @@ class Brittle(DirectedLaw, ElasticLaw):
         1.0, above=0.0, maximum=1.0, help="Strength across the grain, relative to that along it (1 has no grain, wood 0.1)"
     )
     grain_direction: tuple[float, float, float] = parameter(
-        (0.0, 0.0, 1.0), help="Direction of the grain where the material is emitted, if it has one; any length"
+        (0.0, 0.0, 1.0), help="Direction of the grain where the material is emitted, if it has one; any length (0, 0, 1 is up)"
     )
 
     def check(self, subject: str) -> None:

@@ -26,7 +26,10 @@ class Fracture:
     )
     refinement: bool = parameter(True, help="Split the tetrahedra at a crack into twelve, so that its faces are finer")
     tetrahedra: int = parameter(
-        300, minimum=12, maximum=5000, help="Number of tetrahedra that the body consists of; more give finer pieces, and slower impacts"
+        300,
+        minimum=12,
+        maximum=5000,
+        help="Number of tetrahedra that the body consists of; more give finer pieces, and slower impacts (200 to 1000)",
     )
     smallest_piece: float = parameter(
         0.01,
@@ -35,7 +38,7 @@ class Fracture:
         help="Least volume of a piece, as a share of the whole body; smaller ones stay with their neighbor (dust 0.001, chunks 0.05)",
     )
     piece_limit: int = parameter(
-        40, minimum=2, maximum=1000, help="Most pieces that the body breaks into; then it no longer breaks. More bake slower"
+        40, minimum=2, maximum=1000, help="Most pieces that the body breaks into; then it no longer breaks; more bake slower (10 to 60)"
     )
     young_modulus: float = parameter(
         1e10,
