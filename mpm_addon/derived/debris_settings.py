@@ -43,7 +43,7 @@ class DebrisSettings:
         1.0,
         minimum=0.0,
         maximum=20.0,
-        help="Random part of the initial velocities, over the speed at which material parts; higher values scatter debris wider (0.2 to 1)",
+        help="Random velocities, relative to how fast material comes apart; higher values scatter debris wider (0.2 to 1)",
     )
     chip_size: float | None = parameter(None, unit="m", above=0.0, example=0.004, help="Mean diameter of chips (a fifth of a grid cell)")
     chip_life: float = parameter(
