@@ -1,6 +1,7 @@
 """The measured scenes: a block of one material, built here, and a selection of presets."""
 
 import dataclasses
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -102,8 +103,8 @@ def all_laws() -> Scene:
     # as in the presets of this law
     kept: dict[str, dict[str, Any]] = {"damped_elastic": {"reference": "automatic"}}
     materials = {name: Material(name, law(**kept.get(name, {}))) for name, law in LAWS.items()}
-    places = [(x, y, 0.6) for x in (-0.4, 0.0, 0.4) for y in (-0.25, 0.0, 0.25)]
-    emitters = [Emitter(name, Box(center=at, size=(0.12, 0.12, 0.12)), name) for name, at in zip(materials, places, strict=True)]
+    places = ((0.4 * x, 0.25 * y, 0.6 + 0.2 * z) for z in itertools.count() for x in (-1, 0, 1) for y in (-1, 0, 1))
+    emitters = [Emitter(name, Box(center=at, size=(0.12, 0.12, 0.12)), name) for name, at in zip(materials, places, strict=False)]
     return dataclasses.replace(room, name="all_laws", materials=materials, emitters=tuple(emitters))
 
 

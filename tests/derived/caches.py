@@ -1,9 +1,9 @@
 """Small caches with known particles, written without a simulation."""
 
 import json
+import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from mpm_addon.core.particles import Frame, FrameStatistics, Moment
 from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.atomic import TEMPORARY_SUFFIX
 from mpm_addon.storage.cache import Cache
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.derived import derived_path
@@ -117,13 +118,33 @@ def derived(capsys: pytest.CaptureFixture[str], cache: Path, *arguments: str) ->
     return status, [json.loads(line) for line in printed.out.splitlines()], printed.err
 
 
-def killed_run(cache: Cache, kind: str) -> dict[Path, bytes]:
-    """Run `derive` in a process that is killed after its first frame; returns the files that it left."""
+def killed_run(cache: Cache, kind: str, whole: int = 1) -> dict[Path, bytes]:
+    """Run `derive` in a process that is killed before the next file after `whole` gets its name; returns the files that it left."""
     first = derived_path(cache, Moment(1), kind)
-    process = subprocess.Popen([sys.executable, "-m", "mpm_addon", "derive", str(cache.folder), kind], cwd=ROOT)
-    while not (first.parent.is_dir() and any(first.parent.glob(f"*{first.suffix}"))):
-        assert process.poll() is None
-        time.sleep(0.005)
-    process.kill()
-    process.wait()
-    return {path: path.read_bytes() for path in first.parent.glob(f"*{first.suffix}")}
+    command = [sys.executable, "-c", _KILLED, str(first.parent), first.suffix, str(whole), "derive", str(cache.folder), kind]
+    assert subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode == -signal.SIGKILL
+    assert list(first.parent.glob(f"*{TEMPORARY_SUFFIX}"))
+    made = {path: path.read_bytes() for path in first.parent.glob(f"*{first.suffix}")}
+    assert len(made) == whole
+    return made
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+
+from mpm_addon.command_line.main import main
+
+folder, suffix, whole = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+replace = os.replace
+
+
+def replace_or_die(source, target):
+    if Path(target).parent == folder and len(list(folder.glob("*" + suffix))) == whole:
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+
+
+os.replace = replace_or_die
+sys.exit(main(sys.argv[4:]))
+"""

@@ -104,7 +104,6 @@ def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path
     moves = [lambda x, height=height: x + np.array([0.0, 0.0, height]) for height in np.linspace(0.0, 1.0, 30)]
     cache = write_moves(tmp_path / "cache", scene_of(cube(SIDE, cuts=60)), particles(20), *moves)
     made = killed_run(cache, SKIN)
-    assert 0 < len(made) < 30
     assert derive(capsys, tmp_path / "cache")[0] == 0
     for number in range(1, 31):
         assert state_of(cache, Moment(number), SKIN, SkinSettings().hash) is State.MADE

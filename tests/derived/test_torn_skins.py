@@ -1,9 +1,6 @@
 """Skins of material that has torn: the mesh is cut between fragments, and every piece is closed."""
 
 import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +17,9 @@ from mpm_addon.storage.cache import Cache
 from mpm_addon.storage.derived import State, derived_path, state_of
 from mpm_addon.storage.skin_file import SkinPiece, skin_at
 from mpm_addon.storage.take import SKIN
-from tests.derived.caches import SPACING
+from tests.derived.caches import SPACING, killed_run
 from tests.derived.skins import cube, particles, scene_of, together, write_moves
 
-ROOT = Path(__file__).parents[2]
 SIDE = 1.0
 SEEDS = np.random.default_rng(3).uniform(-0.5, 0.5, (8, 3))
 LIFT = np.array([0.0, 0.0, 3.0])
@@ -240,13 +236,7 @@ def stretched(folder: Path) -> Cache:
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_resumes_to_the_bytes_of_one_that_was_not(tmp_path: Path) -> None:
     cache, other = stretched(tmp_path / "killed"), stretched(tmp_path / "other")
-    process = subprocess.Popen([sys.executable, "-m", "mpm_addon", "derive", str(cache.folder), "skin"], cwd=ROOT)
-    while not derived_path(cache, Moment(8), SKIN).exists():
-        assert process.poll() is None
-        time.sleep(0.002)
-    process.kill()
-    process.wait()
-    assert not derived_path(cache, Moment(30), SKIN).exists()
+    killed_run(cache, SKIN, 8)
     assert derive(cache.folder) == 0
     # in other runs, from another frame on
     for frames in ("25-30", "1-24"):
