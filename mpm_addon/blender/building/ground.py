@@ -65,7 +65,7 @@ def _ground(context: Context, item: BlenderObject, bounds: Floats) -> Ground | N
     evaluated = item.evaluated_get(context.evaluated_depsgraph_get())
     its, middle = world_bounds(evaluated), bounds.mean(axis=0)
     limit = bounds[0, 2] + _SUNK * (bounds[1, 2] - bounds[0, 2])
-    if (its[0, :2] > middle[:2]).any() or (its[1, :2] < middle[:2]).any() or its[0, 2] > limit:
+    if (its[0, :2] > middle[:2]).any() or (its[1, :2] < middle[:2]).any() or its[0, 2] > limit or _is_content(its, bounds):
         return None
     try:
         geometry = read_geometry(evaluated, f'Object "{item.name}"')
@@ -77,6 +77,11 @@ def _ground(context: Context, item: BlenderObject, bounds: Floats) -> Ground | N
     if not below.size:
         return None
     return Ground(item, float(below.max()), its, bool((heights > limit).any()), _outline(triangles.reshape(-1, 3)[:, :2]))
+
+
+def _is_content(its: Floats, bounds: Floats) -> bool:
+    """Whether something stands in something else, as what fills a vase does; it may look out at the top."""
+    return bool((its[0] >= bounds[0]).all() and (its[1, :2] <= bounds[1, :2]).all())
 
 
 def _outline(points: Floats) -> Floats:

@@ -16,7 +16,7 @@ from mpm_addon.core.advice.preflight import scene_warnings, warnings_of
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.storage.presets import material_preset_names
-from tests.blender.scenes import add_emitter, add_mesh, error_of
+from tests.blender.scenes import CORNERS, add_emitter, add_mesh, error_of
 from tests.fakes import menus
 
 
@@ -265,6 +265,17 @@ def test_what_hangs_above_an_object_is_no_ground(bpy: Any) -> None:
     select(bpy, cube)
     bpy.ops.mpm.quick()
     assert "Floor" in bpy.context.scene.objects
+
+
+@pytest.mark.parametrize("width", [0.5, 1.2])
+def test_what_stands_in_an_object_is_no_ground(bpy: Any, width: float) -> None:
+    """A disk in the lowest tenth of a vase is its content; if it is wider than the vase, the vase stands on it."""
+    vase, disk = add_mesh(bpy, "Vase"), add_mesh(bpy, "Disk", np.multiply(CORNERS, (width, width, 0.06)))
+    low = heights(vase)[0]
+    disk.location = (0.0, 0.0, low + 0.05)
+    select(bpy, vase)
+    bpy.ops.mpm.quick(material="ceramic")
+    assert [item.name for item in bpy.context.scene.objects if item.mpm.type == "collider"] == (["Floor"] if width < 1.0 else ["Disk"])
 
 
 def test_cells_stay_where_something_emits_and_a_thin_object_is_reported(bpy: Any) -> None:
