@@ -12,7 +12,7 @@ from ..host.meshes import SURFACE_TYPES, Floats, matrix_array, moved, read_geome
 _FLAT = 1e-3
 # directions in which the corners of an outline are looked for
 _DIRECTIONS = 128
-# how far an object may reach into its ground, as a share of its height
+# how far an object may reach into its ground, as a share of its height, and its contents into its sides, as a share of its width
 _SUNK = 0.1
 
 
@@ -80,8 +80,10 @@ def _ground(context: Context, item: BlenderObject, bounds: Floats) -> Ground | N
 
 
 def _is_content(its: Floats, bounds: Floats) -> bool:
-    """Whether something stands in something else, as what fills a vase does; it may look out at the top."""
-    return bool((its[0] >= bounds[0]).all() and (its[1, :2] <= bounds[1, :2]).all())
+    """Whether something stands in something else, as what fills a vase does; it may look out at the top, and reach into the sides."""
+    margin = _SUNK * (bounds[1, :2] - bounds[0, :2])
+    is_within = (its[0, :2] >= bounds[0, :2] - margin).all() and (its[1, :2] <= bounds[1, :2] + margin).all()
+    return bool(is_within and its[0, 2] >= bounds[0, 2])
 
 
 def _outline(points: Floats) -> Floats:
