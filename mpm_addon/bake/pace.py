@@ -2,10 +2,15 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..core.forecast.course import course_of
 from ..core.particles import Frame
+from ..core.scene.description import Scene
+
+# Frames in which the weight of a finished frame halves: this share of all finished ones, and at least so many.
+MEMORY, LEAST_MEMORY = 0.2, 3.0
 
 
 class Clock:
@@ -30,29 +35,59 @@ class Clock:
 
 
 class Pace:
-    """The mean time per frame, over the frames that took substeps."""
+    """The time that the frames of a bake take: measured for finished ones, and in proportion to the expected work for the others.
 
-    def __init__(self, clock: Clock) -> None:
+    Args:
+        clock: the working time.
+        course: frame -> expected work of simulating it, relative to that of the others.
+        last: the last frame to simulate.
+    """
+
+    def __init__(self, clock: Clock, course: Mapping[int, float], last: int) -> None:
         self._clock = clock
-        self._started: float | None = None
+        self._course, self._last = course, last
+        self._since: float | None = None
         self._frames = 0
-        self._elapsed = 0.0
+        # weighted sums over finished frames: seconds, work and weights
+        self._seconds = self._work = self._weight = 0.0
 
     def substep(self) -> None:
         """Record a substep."""
-        if self._started is None:
-            self._started = self._clock.seconds
+        if self._since is None:
+            self._since = self._clock.seconds
 
     def frame_done(self, frame: Frame) -> None:
         """Record a finished frame."""
-        if self._started is not None and frame.statistics.substeps:
-            self._frames += 1
-            self._elapsed = self._clock.seconds - self._started
+        if self._since is None or not frame.statistics.substeps:
+            return
+        now = self._clock.seconds
+        fading = 0.5 ** (1.0 / max(LEAST_MEMORY, MEMORY * self._frames))
+        self._frames += 1
+        self._seconds = fading * self._seconds + now - self._since
+        self._work = fading * self._work + self._course.get(frame.number, 1.0)
+        self._weight = fading * self._weight + 1.0
+        self._since = now
 
-    def forecast(self, remaining: int, fraction: float) -> dict[str, Any]:
-        """Seconds per frame and until the end; None while unknown."""
-        per_frame = self._elapsed / self._frames if self._frames else None
-        if per_frame is None and self._started is not None and fraction > 0.0:
-            per_frame = (self._clock.seconds - self._started) / fraction
-        eta = None if per_frame is None else per_frame * (remaining - fraction)
-        return {"seconds_per_frame": per_frame, "eta_seconds": eta}
+    def forecast(self, number: int, fraction: float) -> dict[str, Any]:
+        """Seconds per frame of late, and until the end; None while unknown.
+
+        Args:
+            number: the last finished frame.
+            fraction: how much of the next one is finished.
+        """
+        following = self._course.get(number + 1, 1.0)
+        if self._frames:
+            per_frame, per_work = self._seconds / self._weight, self._seconds / self._work
+        elif self._since is not None and fraction > 0.0:
+            per_frame = (self._clock.seconds - self._since) / fraction
+            per_work = per_frame / following
+        else:
+            return {"seconds_per_frame": None, "eta_seconds": None}
+        left = sum(self._course.get(each, 1.0) for each in range(number + 1, self._last + 1)) - fraction * following
+        return {"seconds_per_frame": per_frame, "eta_seconds": per_work * max(left, 0.0)}
+
+
+def course_by_frame(scene: Scene) -> dict[int, float]:
+    """The expected work of every frame but the first, on average 1."""
+    work = course_of(scene)
+    return dict(zip(scene.time.frames[1:], (work / work.mean()).tolist() if len(work) else (), strict=True))

@@ -26,7 +26,7 @@ from ..storage.events import (
 )
 from ..storage.lock import WriterLock
 from ..storage.status import recorded_warnings
-from .pace import Clock, Pace
+from .pace import Clock, Pace, course_by_frame
 from .selection import Plan, frame_after
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Reporter:
         self.stage = ""
         self._scene, self._writer, self._lock, self._plan = scene, writer, lock, plan
         self._done = plan.done
-        self._pace = Pace(self.clock)
+        is_missing = bool(plan.missing)
+        self._pace = Pace(self.clock, course_by_frame(scene) if is_missing else {}, frame_after(plan.missing[-1]) if is_missing else 0)
         self._kernels = (0, 0)
         self._next_event = self._next_status = 0.0
         self._last: BakeProgress | None = None
@@ -119,7 +120,7 @@ class Reporter:
                 deleted=statistics.deleted,
                 crushed=statistics.crushed,
                 **self._counts(),
-                **self._pace.forecast(self._remaining(number), 0.0),
+                **self._pace.forecast(number, 0.0),
             )
         )
         self._next_status = 0.0
@@ -148,7 +149,7 @@ class Reporter:
             substeps=progress.substeps,
             particles=progress.particles,
             **self._counts(),
-            **self._pace.forecast(self._remaining(progress.frame - 1), progress.fraction),
+            **self._pace.forecast(progress.frame - 1, progress.fraction),
         )
         self.emit(self._last)
         if now >= self._next_status:
@@ -199,10 +200,6 @@ class Reporter:
     def _frames(self) -> tuple[int, int]:
         """The scene's first and last frame."""
         return self._scene.time.frame_start, self._scene.time.frame_end
-
-    def _remaining(self, number: int) -> int:
-        """The number of frames to simulate after frame `number`."""
-        return max(0, frame_after(self._plan.missing[-1]) - number)
 
     def _known_warnings(self) -> list[SceneWarning] | None:
         """The warnings of an earlier run about the scene itself; None if they are not known."""

@@ -131,6 +131,8 @@ class Topic(StrEnum):
     OPEN_MESH = "open_mesh", True
     OUTSIDE_DOMAIN = "outside_domain", True
     OVERLAP = "overlap", True
+    FALLS_FREELY = "falls_freely", True
+    LEAVES_DOMAIN = "leaves_domain", True
     NEVER_EMITS = "never_emits", True
     LIGHT_BODY = "light_body", True
     FAST_COLLIDER = "fast_collider", True

@@ -1,4 +1,4 @@
-"""Warnings before a bake: thin shapes, fast colliders, objects outside the domain or inside each other, memory, disk space, duration.
+"""Warnings before a bake: thin shapes, fast colliders, objects outside the domain or inside each other, lost material, and its cost.
 
 Warnings do not change or refuse anything. Checking for overlaps may query mesh distances, which loads numba.
 """
@@ -25,6 +25,7 @@ from ..scene.emitter import THINNEST_EMITTER
 from ..scene.settings import SIDES
 from ..scene.shape import Shape
 from .capillarity import tense_surfaces
+from .leaving import lost_material
 from .openings import closing_colliders, narrow_openings
 
 # Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].
@@ -63,7 +64,7 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
 
 def scene_warnings(scene: Scene) -> list[SceneWarning]:
     """The warnings that depend on the scene alone (`Topic.is_of_scene`). Raises SceneError as `warnings_of`."""
-    found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene)]
+    found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene), *lost_material(scene)]
     return [
         *found,
         *_silent_emitters(scene),

@@ -5,6 +5,7 @@ Uses only volumes and closed forms, so it is instant even for a scene that could
 
 import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -278,36 +279,43 @@ def _emissions(load: _Load, scene: Scene) -> NDArray[np.float64]:
 
 
 def automatic_substeps(scene: Scene) -> int:
-    """The approximate number of automatic substeps of a scene, from the CFL limit for the initial speeds and the fastest waves.
+    """The approximate number of automatic substeps of a scene."""
+    return math.ceil(sum((stop - begin) * rate for begin, stop, rate in substep_rates(scene)))
+
+
+def substep_rates(scene: Scene) -> Iterator[tuple[float, float, float]]:
+    """The approximate substeps per second of a scene, from the CFL limit for the initial speeds and the fastest waves.
 
     Waves are faster in material that has hardened.
+
+    Yields:
+        Begin and end of an interval [s], and the substeps per second in it [1/s].
     """
     frame = scene.time.frame_seconds
     end = (len(scene.time.frames) - 1) * frame
     if scene.solver.time_step is not None:
-        return math.ceil(end / scene.solver.time_step)
-    waves = [_wave_speed(emitter, scene) for emitter in scene.emitters]
+        yield 0.0, end, 1.0 / scene.solver.time_step
+        return
+    waves = [wave_speed_of(emitter, scene) for emitter in scene.emitters]
     starts = [float(_speeds(scene, emitter).max()) + 3.0 * emitter.velocity_spread for emitter in scene.emitters]
     later = stiffened_wave_speeds(scene, waves)
     times = sorted({0.0, end, *(min(seconds, end) for seconds, _ in later)})
     longest = min([frame, *(_longest_substep(emitter, scene) for emitter in scene.emitters)])
-    steps = 0.0
     for begin, stop in itertools.pairwise(times):
         now = [after if seconds <= begin else before for before, (seconds, after) in zip(waves, later, strict=True)]
         speed = max((wave + start for wave, start in zip(now, starts, strict=True)), default=0.0)
         limit = min(longest, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else longest
-        steps += (stop - begin) / limit
-    return math.ceil(steps)
+        yield begin, stop, 1.0 / limit
 
 
-def _wave_speed(emitter: Emitter, scene: Scene) -> float:
+def wave_speed_of(emitter: Emitter, scene: Scene) -> float:
     """The wave speed in an emitter's material as emitted [m/s]; where it is painted or random, with the stiffest and lightest values."""
     law, (stiffness_scale, mass_scale) = settled_law(scene, emitter.material), _stiffest_and_lightest(emitter)
     return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)
 
 
 def _longest_substep(emitter: Emitter, scene: Scene) -> float:
-    """The longest substep that viscosity and surface tension allow [s]; where a material is painted or random, as for `_wave_speed`."""
+    """The longest substep that viscosity and surface tension allow [s]; where a material is painted or random, as for `wave_speed_of`."""
     law, (stiffness_scale, mass_scale) = scene.materials[emitter.material].law, _stiffest_and_lightest(emitter)
     solver = scene.solver
     viscous = law.viscous_limit(solver.grid_spacing, solver.dimension, stiffness_scale=stiffness_scale, mass_scale=mass_scale)

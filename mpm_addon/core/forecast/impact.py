@@ -1,7 +1,7 @@
 """The time and speed of the first impact of an emitter's particles: boxes on ballistic paths. Plain numpy, for estimates."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -50,13 +50,22 @@ def first_impact(scene: Scene, emitter: Emitter) -> Impact | None:
 
     Every shape but a plane is replaced by its bounding box. Particles that begin inside a box, as in a bowl, hit its sides from within.
     """
+    return _earliest(scene, emitter, scene.colliders, [other for other in scene.emitters if other is not emitter])
+
+
+def first_stop(scene: Scene, emitter: Emitter) -> Impact | None:
+    """As `first_impact`, but only on what does not fall itself: walls, and colliders that are not dynamic."""
+    return _earliest(scene, emitter, [each for each in scene.colliders if each.is_ever_enabled and not each.dynamic], [])
+
+
+def _earliest(scene: Scene, emitter: Emitter, colliders: Iterable[Collider], others: Iterable[Emitter]) -> Impact | None:
     seconds = np.linspace(0.0, (len(scene.time.frames) - 1) * scene.time.frame_seconds, _MOMENTS)
     own = _flight(scene, emitter, seconds)
     if own is None:
         return None
-    touches = [*_walls(scene, own), *(_collider(scene, each, own, seconds) for each in scene.colliders)]
-    others = (_flight(scene, other, seconds) for other in scene.emitters if other is not emitter)
-    touches += [_boxes(own, other) for other in others if other is not None]
+    touches = [*_walls(scene, own), *(_collider(scene, each, own, seconds) for each in colliders)]
+    flights = (_flight(scene, other, seconds) for other in others)
+    touches += [_boxes(own, other) for other in flights if other is not None]
     found = [_first(own, velocity, is_touching & own.is_emitted, seconds) for is_touching, velocity in touches]
     return min((impact for impact in found if impact is not None), default=None)
 
