@@ -38,6 +38,7 @@ from .take import (
     FRAMES,
     JOURNAL,
     MANIFEST,
+    NAME,
     SCENE,
     TAKES,
     Take,
@@ -249,7 +250,10 @@ class CacheWriter:
         self._is_stale = not current.moments() and _meaning_of(current.manifest) != _meaning_of(self._manifest)
         # these entries keep describing the existing frames
         stored = {key: self.resumed[key] for key in ("precision", "attributes") if self.resumed and key in self.resumed}
-        return [*earlier, Take(self.folder, number, {**self._manifest, **stored, **_place_of(current.manifest)})]
+        return [
+            *earlier,
+            Take(self.folder, number, {**self._manifest, **stored, **_place_of(current.manifest), **_name_of(current.manifest)}),
+        ]
 
     def _branch(self, frame: int) -> list[Take]:
         """A take that continues after an existing frame, preceded by its earlier ones. Raises CacheError if the frame is missing."""
@@ -269,7 +273,7 @@ class CacheWriter:
             except CacheError:
                 continue  # a damaged take does not affect others
             if _meaning_of(manifest) == _meaning_of(self._manifest) and _place_of(manifest) == place:
-                return [*earlier, Take(self.folder, number, {**self._manifest, **place})]
+                return [*earlier, Take(self.folder, number, {**self._manifest, **place, **_name_of(manifest)})]
         return [*earlier, Take(self.folder, numbers[-1] + 1, {**self._manifest, **place})]
 
     def _check(self, manifest: Mapping[str, Any]) -> None:
@@ -341,3 +345,8 @@ def _meaning_of(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
 def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The entries of a manifest that refer to other takes."""
     return {key: manifest[key] for key in ("parent", "from_frame", "first_id") if key in manifest}
+
+
+def _name_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a manifest with the take's name, if it has one."""
+    return {NAME: manifest[NAME]} if NAME in manifest else {}

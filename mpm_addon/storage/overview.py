@@ -22,7 +22,7 @@ class TakeOverview(NamedTuple):
     """An overview of one take.
 
     Attributes:
-        take, parent, from_frame, scene_name, is_shown: as in `describe_takes`.
+        take, name, parent, from_frame, scene_name, is_shown: as in `describe_takes`.
         frames: the first and last of its own frames; None if it has none.
         outdated: the first and last of its own frames that the shown take does not include.
         frame_count, bytes: the number of its own frames, and their size with subframes.
@@ -37,6 +37,7 @@ class TakeOverview(NamedTuple):
     outdated: Span | None
     frame_count: int
     bytes: int
+    name: str = ""
 
 
 class Overview(NamedTuple):
@@ -179,6 +180,7 @@ class CacheWatch:
             outdated=(hidden[0], hidden[-1]) if hidden else None,
             frame_count=len(own),
             bytes=sum(entry["bytes"] for entry in known.values()),
+            name=take.name,
         )
 
 

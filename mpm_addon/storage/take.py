@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..core.bonds import Bonds
 from ..core.errors import CacheError
-from ..core.messages import Action
+from ..core.messages import Action, one_line
 from ..core.particles import Frame, Moment
 from . import births, vdb
 from .arrays import ArrayFileError
@@ -32,6 +32,8 @@ BIRTHS = "births"
 CHECKPOINTS = "checkpoints"
 JOURNAL = "journal.jsonl"
 SCENE = "scene"
+# The entry of a manifest with the name that someone gave the take, and its maximum length.
+NAME, LONGEST_NAME = "name", 60
 # Folders of derived data, one for each kind.
 DERIVED = "derived"
 SURFACE, SKIN, VOLUME, FOAM, DEBRIS = "surface", "skin", "volume", "foam", "debris"
@@ -82,6 +84,12 @@ class Take:
     def parent(self) -> int | None:
         """The take from which it continues, or None."""
         return self.manifest.get("parent")
+
+    @property
+    def name(self) -> str:
+        """The name that someone gave it; "" without one."""
+        found = self.manifest.get(NAME)
+        return one_line(found)[:LONGEST_NAME] if isinstance(found, str) else ""
 
     @property
     def from_frame(self) -> int:

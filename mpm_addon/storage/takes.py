@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import CacheError
+from ..core.messages import one_line
 from ..core.particles import Moment
 from .cache import CACHE_FILE, chain, current_take, manifest_of_cache, open_cache, refuse_foreign, take_numbers
 from .failure import read_failure, remove_failure
@@ -11,16 +12,16 @@ from .lock import WriterLock
 from .removal import refuse_links
 from .removal import remove_take as remove_files
 from .sealed import write_sealed
-from .take import Take, take_folder
+from .take import LONGEST_NAME, MANIFEST, NAME, Take, take_folder
 
 
 def describe_takes(folder: Path) -> list[dict[str, Any]]:
     """The facts about each take, as `takes --json` prints them.
 
     Returns:
-        A table for each take, in order of number: `take`, `parent` and `from_frame` (None for one that starts from the beginning),
-        `scene_name`, `frames` (the first and last of its own frames; None if it has none), `is_shown`, and `outdated` (the first
-        and last of its own frames that the shown take does not include).
+        A table for each take, in order of number: `take`, `name` ("" without one), `parent` and `from_frame` (None for one that starts
+        from the beginning), `scene_name`, `frames` (the first and last of its own frames; None if it has none), `is_shown`, and
+        `outdated` (the first and last of its own frames that the shown take does not include).
 
     Raises:
         CacheError: there is no cache, or it is damaged.
@@ -35,6 +36,7 @@ def describe_takes(folder: Path) -> list[dict[str, Any]]:
         described.append(
             {
                 "take": number,
+                "name": take.name,
                 "parent": take.parent,
                 "from_frame": None if take.parent is None else take.from_frame,
                 "scene_name": take.manifest.get("scene_name"),
@@ -56,7 +58,34 @@ def take_words(take: dict[str, Any]) -> str:
         words.append("shown")
     if take["outdated"] is not None:
         words.append("outdated: {}-{}".format(*take["outdated"]))
-    return f"take {take['take']}: " + ", ".join(words)
+    return f"{title_of(take['take'], take['name'])}: " + ", ".join(words)
+
+
+def title_of(number: int, name: str) -> str:
+    """A take's number and name: 'take 2 "slow"'."""
+    return f'take {number} "{name}"' if name else f"take {number}"
+
+
+def rename_take(folder: Path, number: int, name: str) -> None:
+    """Give a take a name; without text, it has none.
+
+    Raises:
+        CacheError: there is no such take, the name is too long, a bake is writing, or the folder cannot be written.
+    """
+    wanted = " ".join(one_line(name).split())
+    if len(wanted) > LONGEST_NAME:
+        raise CacheError(f"a name of {len(wanted)} characters is too long", f"use at most {LONGEST_NAME}", subject=f"take {number}")
+    if number not in take_numbers(folder):
+        open_cache(folder, take=number)
+    refuse_links(folder)
+    refuse_foreign(folder)
+    with WriterLock(folder):
+        take = chain(folder, number)[-1]
+        manifest = {key: value for key, value in take.manifest.items() if key != NAME} | ({NAME: wanted} if wanted else {})
+        try:
+            write_sealed(take.folder / MANIFEST, manifest)
+        except OSError as error:
+            raise CacheError(f"it cannot be written ({error.strerror})", "check its permissions", subject=str(folder)) from error
 
 
 def show_take(folder: Path, number: int) -> None:

@@ -6,7 +6,9 @@ import pytest
 
 from mpm_addon.core.errors import CacheError, SceneError, UnstableError
 from mpm_addon.storage import open_cache
-from mpm_addon.storage.takes import describe_takes, show_take, take_words
+from mpm_addon.storage.lock import WriterLock
+from mpm_addon.storage.overview import CacheWatch
+from mpm_addon.storage.takes import describe_takes, rename_take, show_take, take_words
 from tests.storage import stand_in
 from tests.storage.stand_in import bake_here, contents, write_small_scene
 
@@ -168,3 +170,37 @@ def test_frames_of_which_no_manifest_says_the_scene_are_no_other_scene_s(cache: 
         bake_here(other, cache)
     bake_here(other, cache, restart=True)
     assert open_cache(cache).frames == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_take_keeps_its_name_and_its_frames(cache: Path, other: Path) -> None:
+    bake_here(other, cache, from_frame=4)
+    before = contents(cache, 1), contents(cache, 2)
+    rename_take(cache, 2, "  slow\tmotion ")
+    assert (contents(cache, 1), contents(cache, 2)) == before
+    watch = CacheWatch(cache)
+    names = [(take["name"], take_words(take).partition(":")[0]) for take in describe_takes(cache)]
+    assert names == [("", "take 1"), ("slow motion", 'take 2 "slow motion"')]
+    found = watch.look()
+    assert found is not None and [take.name for take in found.takes] == ["", "slow motion"]
+    # baked again after the same frame, and resumed, it is the same take
+    (cache / "takes" / "0002" / "frames" / "frame_000006.mpm").unlink()
+    bake_here(other, cache, from_frame=4)
+    bake_here(other, cache)
+    assert [take["name"] for take in describe_takes(cache)] == ["", "slow motion"]
+    assert contents(cache, 2) == before[1]
+    rename_take(cache, 2, "")
+    assert [take["name"] for take in describe_takes(cache)] == ["", ""]
+    # a restart begins anew
+    rename_take(cache, 1, "first")
+    bake_here(other, cache, restart=True)
+    assert [take["name"] for take in describe_takes(cache)] == [""]
+
+
+def test_a_name_that_cannot_be_given_is_refused(cache: Path) -> None:
+    with pytest.raises(CacheError, match="take 1: a name of 61 characters is too long; use at most 60"):
+        rename_take(cache, 1, "x" * 61)
+    with pytest.raises(CacheError, match="has no take 4; use one of 1"):
+        rename_take(cache, 4, "wet")
+    with WriterLock(cache), pytest.raises(CacheError):
+        rename_take(cache, 1, "wet")
+    assert [take["name"] for take in describe_takes(cache)] == [""]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import removal, session, unstable
+from mpm_addon.blender.baking import cache_watch, removal, session, unstable
 from mpm_addon.blender.host.runtime import runtime
-from mpm_addon.blender.interface.operators import bake_operators, take_operators
+from mpm_addon.blender.interface.operators import bake_operators, export_operators, take_operators
 from mpm_addon.blender.interface.panels import bake_panels
 from mpm_addon.blender.playback import keyframes, particle_objects
 from mpm_addon.core.particles import Frame, FrameStatistics
@@ -73,6 +73,31 @@ def test_takes_are_listed_where_there_are_several(bpy: Any, folder: str, draw: A
     assert [call.arguments["settings"] for call in layout.find("operator", "mpm.take_remove")] == [{"take": 1}, {"take": 2}]
     bpy.context.scene.mpm.cache = str(write_cache(tmp_path / "other", {1: 5}))
     assert draw(bake_panels.MPM_PT_takes) is None
+
+
+def test_a_take_is_shown_by_its_name(bpy: Any, folder: str, draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_watch, "REST", 0.0)
+    assert bpy.ops.mpm.take_rename(take=2, name="Slow Snow") == {"FINISHED"}
+    layout = draw(bake_panels.MPM_PT_takes)
+    assert [call.arguments["text"] for call in layout.find("operator", "mpm.take_show")] == [
+        "Take 1: 1-3, 3-3 outdated",
+        "Slow Snow: 3-3, after 2 of take 1",
+    ]
+    assert [call.arguments["settings"] for call in layout.find("operator", "mpm.take_rename")] == [{"take": 1}, {"take": 2}]
+    asked: list[Any] = []
+    manager = SimpleNamespace(fileselect_add=asked.append, invoke_props_dialog=lambda operator: asked.append(operator) or {"RUNNING_MODAL"})
+    context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
+    operator = SimpleNamespace(cache="", take=2, name="", filepath="", format="ply", directory="")
+    take_operators.MPM_OT_take_rename.invoke(operator, context, None)
+    export_operators.MPM_OT_export_points.invoke(operator, context, None)
+    export_operators.MPM_OT_publish.invoke(operator, context, None)
+    assert len(asked) == 3
+    assert (operator.name, Path(operator.filepath).name, Path(operator.directory).name) == (
+        "Slow Snow",
+        "particles_Slow_Snow.ply",
+        "published_Slow_Snow",
+    )
+    assert error_of(lambda: bpy.ops.mpm.take_rename(take=7, name="x")).endswith("has no take 7; use one of 1, 2.")
 
 
 def test_a_take_is_removed_and_the_one_before_is_shown(bpy: Any, folder: str) -> None:

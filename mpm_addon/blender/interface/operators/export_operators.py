@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from ....core.errors import MpmError
 from ....core.messages import Message
 from ....storage.exporters import EXPORTERS
+from ...baking import cache_watch
 from ...exporting import particle_files, publishing
 from ...host.blender_types import BlenderEvent, Context
 from ...host.operation import Operation
@@ -50,7 +51,7 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask for the file."""
         if not self.filepath:
-            self.filepath = str(_beside(f"particles.{self.format}"))
+            self.filepath = str(_beside(f"particles{_take_suffix(context)}.{self.format}"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -89,7 +90,7 @@ class MPM_OT_publish(Operation, bpy.types.Operator):
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask for the folder."""
         if not self.directory:
-            self.directory = str(_beside("published"))
+            self.directory = str(_beside(f"published{_take_suffix(context)}"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -131,6 +132,13 @@ def _absolute(path: str, noun: str) -> Path:
     if paths.is_temporary(path):
         raise MpmError("the path is relative to a file that is not saved", f"save the file or choose another {noun}", subject=str(path))
     return paths.absolute(path)
+
+
+def _take_suffix(context: Context) -> str:
+    """The name of the take that the scene shows, as the end of a file name; "" without a name."""
+    found = cache_watch.overview(paths.absolute(paths.cache_path(context.scene)))
+    name = next((take.name for take in found.takes if take.is_shown), "") if found is not None else ""
+    return f"_{bpy.path.clean_name(name)}" if name else ""
 
 
 def _beside(name: str) -> Path:

@@ -1,14 +1,15 @@
-"""The operators of takes: show one, delete one. Baking from a frame adds one."""
+"""The operators of takes: show one, name one, delete one. Baking from a frame adds one."""
 
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty
+from bpy.props import IntProperty, StringProperty
 
-from ....storage.takes import remove_take, show_take
-from ...baking import observation, removal, session, troubles, unstable
+from ....storage.take import LONGEST_NAME
+from ....storage.takes import remove_take, rename_take, show_take
+from ...baking import cache_watch, observation, removal, session, troubles, unstable
 from ...baking.shown_caches import show_motion
-from ...host.blender_types import BlenderEvent, BlenderScene, Context
+from ...host.blender_types import BlenderEvent, BlenderScene, Context, Layout
 from ...host.operation import Operation
 from ...host.redrawing import redraw
 from ...playback import particle_objects
@@ -38,6 +39,39 @@ class MPM_OT_take_show(Operation, bpy.types.Operator):
         particle_objects.show(scene)
         unstable.refresh(scene, cache)
         self.notes(show_motion(scene, cache))
+
+
+class MPM_OT_take_rename(Operation, bpy.types.Operator):
+    """Give a take a name, which the list of takes and exported files show"""
+
+    bl_idname = "mpm.take_rename"
+    bl_label = "Rename Take"
+    bl_options = {"REGISTER"}
+
+    cache: OTHER_CACHE
+    take: IntProperty(name="Take", description="Number of the take, starting at 1", default=1, min=1)
+    name: StringProperty(name="Name", description="Name of the take; its number is shown if empty", maxlen=LONGEST_NAME)
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; cancel it first")
+        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """Ask for the name, beginning with the current one."""
+        found = cache_watch.overview(paths.absolute(paths.cache_path(context.scene, cache=self.cache)))
+        names = {} if found is None else {each.take: each.name for each in found.takes}
+        self.name = names.get(self.take, "")
+        return context.window_manager.invoke_props_dialog(self)
+
+    def execute(self, context: Context) -> Any:
+        rename_take(paths.absolute(paths.cache_path(context.scene, cache=self.cache)), self.take, self.name)
+        redraw(context.window_manager)
+        return {"FINISHED"}
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        layout.prop(self, "name", text="")
 
 
 class MPM_OT_take_remove(Operation, bpy.types.Operator):
@@ -74,4 +108,4 @@ class MPM_OT_take_remove(Operation, bpy.types.Operator):
         self.notes(show_motion(scene, cache))
 
 
-CLASSES = (MPM_OT_take_show, MPM_OT_take_remove)
+CLASSES = (MPM_OT_take_show, MPM_OT_take_rename, MPM_OT_take_remove)
