@@ -92,6 +92,8 @@ class Modal:
         self.context: Any = SimpleNamespace(
             scene=bpy.context.scene,
             view_layer=bpy.context.view_layer,
+            mode="OBJECT",
+            screen=None,
             window=None,
             window_manager=manager,
             evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
@@ -118,6 +120,10 @@ class Modal:
 
     def event(self, kind: str = "TIMER") -> set[str]:
         return bake_operators.MPM_OT_bake.modal(self.operator, self.context, SimpleNamespace(type=kind))
+
+    def to_the_end_of_a_bake(self) -> set[str]:
+        assert self.invoke() == {"RUNNING_MODAL"}
+        return self.to_the_end()
 
     def to_the_end(self) -> set[str]:
         outcome = self.event()

@@ -19,6 +19,7 @@ from ..reading.fingerprint import fingerprint
 from ..settings import paths
 from . import derived_processes, health, one_result, previews, scene_caches
 from .bake_view import Facts, Progress, State, view_of
+from .follow_bake import FollowBake
 from .preparation import Preparation
 from .running import Running, wait_for
 from .shown_caches import Result
@@ -69,6 +70,7 @@ class BakeSession:
         state: the state of the bake.
         fraction: progress, 0 to 1.
         notes: warnings to report in addition to the outcome.
+        follow: moves the timeline to new frames, in the interface.
         object_name: the only emitter to bake; all emitters if empty.
     """
 
@@ -85,6 +87,7 @@ class BakeSession:
         self._since = time.monotonic()
         self.fraction = 0.0
         self.notes: list[Message] = []
+        self.follow = FollowBake(scene.frame_current)
         self._numbers: Mapping[str, Any] = {}
         self._outcome: Ending | events.Finished | None = None
         self._has_begun = False

@@ -31,6 +31,7 @@ class Result:
         cache: the cache folder as Blender stores it.
         folder: the same folder as an absolute path, which saving the file elsewhere does not change.
         scene_hash: the hash of the baked scene; "" until it is known.
+        newest: the last frame that arrived; None before the first.
         is_made: whether the object that shows the frames displays the emitters of this bake.
         news: what became of objects that showed an earlier bake, to report.
     """
@@ -44,6 +45,7 @@ class Result:
         self._fingerprint = fingerprint
         self._looks: list[display.Look] = []
         self._dynamic: dict[str, int | None] = {}
+        self.newest: int | None = None
         self.is_made = False
         self.news: list[Message] = []
         # a frame that waits until its object is built
@@ -82,6 +84,7 @@ class Result:
         scene = self.scene
         if scene is None:
             return
+        self.newest = self.newest if frame is None else frame
         is_new = not self.is_made or not self.is_shown()
         if is_new and frame is not None:
             self._awaited = frame

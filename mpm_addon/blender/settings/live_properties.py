@@ -1,4 +1,4 @@
-"""The settings of previews and of the live simulation, on `Scene.mpm`. Declarations only."""
+"""The settings of previews, of the live simulation and of bakes that are watched, on `Scene.mpm`. Declarations only."""
 
 from typing import Any
 
@@ -16,6 +16,12 @@ PROPERTIES: dict[str, Any] = {
         max=1_000_000,
         soft_max=50_000,
         step=1000,
+        options=set(),
+    ),
+    "use_follow_bake": BoolProperty(
+        name="Follow Bake",
+        description="Go to each new frame while baking; go to another frame to look around, and back to the newest one to follow again",
+        default=True,
         options=set(),
     ),
     "use_live_repeat": BoolProperty(

@@ -72,6 +72,7 @@ def poll_bake(operator: Any, context: Context, event: BlenderEvent, running: Bak
     elif event.type != "TIMER":
         return False
     has_news = bool(running.poll()) or running.is_finished or running.is_preparing
+    running.follow.step(context, running.result)
     if has_news:
         operator._on_news(running)
     operator._draw_progress(context, has_news=has_news or running.is_silent)

@@ -36,6 +36,8 @@ class MPM_PT_bake(ScenePanel, bpy.types.Panel):
             place = text("The file is not saved: frames go to {folder}", folder=paths.cache_path(scene))
             draw_lines(layout, place, "INFO")
         _draw_view(layout, view)
+        if view.state in LIVE:
+            layout.prop(scene.mpm, "use_follow_bake")
         for note in () if view.state in (State.EMPTY, State.READING) else frame_notes(scene):
             draw_lines(layout, note, "INFO")
         draw_previews(layout, scene)
@@ -53,7 +55,7 @@ def _draw_view(layout: Layout, view: BakeView) -> None:
     if view.details:
         column = layout.column(align=True)
         for line in view.details:
-            column.label(text=line, icon="BLANK1")
+            draw_lines(column, line, "BLANK1")
     draw_lines(layout, view.message, "ERROR" if view.state is State.FAILED else "INFO")
     draw_lines(layout, view.remedy, "FORWARD")
     for warning in view.warnings:
@@ -100,6 +102,7 @@ class MPM_PT_output(ScenePanel, bpy.types.Panel):
         row.operator("mpm.open_cache_folder", text="", icon="FOLDER_REDIRECT")
         draw_parameters(layout.column(), scene.mpm.cache_settings, CacheSettings)
         layout.prop(scene.mpm, "when_closing", text="When Quitting")
+        layout.prop(scene.mpm, "use_follow_bake")
 
 
 class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
@@ -117,7 +120,7 @@ class MPM_PT_bake_alone(ScenePanel, bpy.types.Panel):
         if running is not None and running.object_name != item.name:
             draw_lines(layout, "Another bake is running", "TIME")
             return
-        layout.label(text=f"{item.name}, in {paths.cache_path(context.scene, object_name=item.name)}")
+        draw_lines(layout, f"{item.name}, in {paths.cache_path(context.scene, object_name=item.name)}", "OBJECT_DATA")
         _draw_view(layout, view_of(facts_of(context.scene, item.name)))
 
 
@@ -138,12 +141,13 @@ class MPM_PT_takes(ScenePanel, bpy.types.Panel):
             row = column.row(align=True)
             icon = "RADIOBUT_ON" if take.is_shown else "RADIOBUT_OFF"
             row.operator("mpm.take_show", text=_take_words(take), icon=icon).take = take.take
+            row.operator("mpm.take_rename", text="", icon="GREASEPENCIL").take = take.take
             row.operator("mpm.take_remove", text="", icon="X").take = take.take
 
 
 def _take_words(take: TakeOverview) -> str:
     """A take in a few words, to fit the narrow sidebar."""
-    words = [f"Take {take.take}: {'no frames' if take.frames is None else '{}-{}'.format(*take.frames)}"]
+    words = [f"{take.name or f'Take {take.take}'}: {'no frames' if take.frames is None else '{}-{}'.format(*take.frames)}"]
     if take.parent is not None:
         words.append(f"after {take.from_frame} of take {take.parent}")
     if take.outdated is not None:
