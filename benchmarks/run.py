@@ -43,7 +43,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "PIC": {"transfer": "pic"},
     "2D": {"dimension": 2},
     "float64": {"precision": "float64"},
+    "heat": {"is_heated": True},
 }
+# Of single laws.
+VARIANTS_OF = {"water": {"surface tension": {"more": {"surface_tension": 0.072}}}}
 # Particles per block where they are sparse, and the number of blocks.
 ALONE = (1, 2, 8)
 TORN_BLOCKS = 20_000
@@ -137,7 +140,8 @@ def variants(effort: Effort) -> Results:
     """The block with other settings of the solver, in turn."""
     for law in SAMPLES:
         standard = Block(law, effort.variant_particles)
-        yield Case(law, [solver(name, replace(standard, **changes), 1) for name, changes in VARIANTS.items()], {"threads": 1})
+        varied = {**VARIANTS, **VARIANTS_OF.get(law, {})}
+        yield Case(law, [solver(name, replace(standard, **changes), 1) for name, changes in varied.items()], {"threads": 1})
 
 
 def torn(effort: Effort) -> Results:

@@ -1,7 +1,6 @@
 """Heat: the enthalpy of particles, its conduction on the grid, and its exchange with colliders, air and force fields.
 
-Heat moves slowly, so it has steps of its own: after the sort of each frame, and after sorts between frames once a good part of a frame has
-passed. In between, particles carry it along, and substeps cost nothing.
+Heat moves slowly, so it has steps of its own, after the sort of each frame. In between, particles carry it along, and substeps cost nothing.
 """
 
 import math
@@ -24,8 +23,6 @@ from .heat_sources import Contents, exchange_with_air, exchange_with_colliders, 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# sorts between frames advance heat once this share of a frame has passed
-LEAST_SHARE = 0.25
 # of an emitter without a temperature, if there is no air either [degrees C]
 ROOM_TEMPERATURE = 20.0
 MOST_STEPS = 1000
@@ -76,14 +73,14 @@ class Heat:
             result[its] = compute(self._thermals[number], enthalpy[its])
         return result
 
-    def advance(self, frame: float, obstacles: Sequence[ObstacleGroup], *, is_frame: bool) -> None:
-        """Advance heat to a moment, in frames, right after a sort, unless that can wait for the frame.
+    def advance(self, frame: float, obstacles: Sequence[ObstacleGroup]) -> None:
+        """Advance heat to a moment, in frames, right after a sort.
 
         Args:
             obstacles: all colliders and walls, in their poses at the moment.
         """
         passed = frame - self._moment
-        if not self.is_used or passed <= 0.0 or (passed < LEAST_SHARE and not is_frame):
+        if not self.is_used or passed <= 0.0:
             return
         self._moment, self.has_changed = frame, True
         seconds = passed * self._scene.time.frame_seconds * self._speed

@@ -288,10 +288,10 @@ class Simulation:
         self._deleted += self._outflows.sort(self.store, new, self._limits, moment)
         self._stepper.begin()
         self._stepper.clock.spent("sort")
-        if self._heat.is_used:
-            # only once the sort has succeeded, since one that fails is done again
-            self._heat.has_changed = False
-            self._heat.advance(moment, self._stepper.solids(), is_frame=is_frame)
+        # only once the sort has succeeded, since one that fails is done again
+        self._heat.has_changed = False
+        if is_frame:
+            self._heat.advance(moment, self._stepper.solids())
             self._stepper.clock.spent("heat")
 
     def _advance(self) -> None:
