@@ -1,6 +1,7 @@
 """Heat: the enthalpy of particles, its conduction on the grid, and its exchange with colliders, air and force fields.
 
-Heat moves slowly, so it has steps of its own, after the sort of each frame. In between, particles carry it along, and substeps cost nothing.
+Heat moves slowly, so it has steps of its own, after the sort of each frame. In between, particles carry it along, and substeps cost
+nothing.
 """
 
 import math
