@@ -8,7 +8,7 @@ only if it has a modifier, so the copy gets a geometry-nodes group that passes i
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 
@@ -21,6 +21,7 @@ from ..baking import previews
 from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
 from ..playback import particle_objects
 from ..settings import paths
+from .published_objects import pass_through
 
 # Suffix -> text in the menu. Both contain positions and `velocity`, but only USD the other attributes.
 ALEMBIC = ".abc"
@@ -172,16 +173,6 @@ def alone_in(context: Context, scene: BlenderScene) -> Iterator[None]:
         yield
 
 
-def pass_through() -> NodeTree:
-    """A geometry-nodes group that returns its input."""
-    group: Any = bpy.data.node_groups.new("MPM Export", "GeometryNodeTree")
-    group.is_modifier = True
-    group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    group.links.new(group.nodes.new("NodeGroupInput").outputs[0], group.nodes.new("NodeGroupOutput").inputs[0])
-    return group
-
-
 def _write(path: Path, scene: BlenderScene, first: int, last: int) -> None:
     scene.frame_start, scene.frame_end = first, last
     partial = path.with_name(f"{path.stem}.partial{path.suffix}")
@@ -205,10 +196,12 @@ def cannot_write(path: Path, error: Exception) -> CacheError:
     return CacheError(f"it cannot be written ({words})", "choose another location", subject=str(path))
 
 
-def write_usd(path: Path, *, is_animated: bool) -> None:
-    """Write the current scene as USD. Raises MpmError, RuntimeError or OSError."""
+def write_usd(path: Path, *, is_animated: bool, has_normals: bool = True, has_uvs: bool = True) -> None:
+    """Write the objects of the current scene that render as USD. Raises MpmError, RuntimeError or OSError."""
     require(path)
-    bpy.ops.wm.usd_export(filepath=str(path), export_animation=is_animated, export_materials=False)
+    bpy.ops.wm.usd_export(
+        filepath=str(path), export_animation=is_animated, export_materials=False, export_normals=has_normals, export_uvmaps=has_uvs
+    )
     if not path.is_file():
         raise OSError("Blender wrote nothing")
 

@@ -1,11 +1,10 @@
-"""A script for a separate Blender without extensions: makes particle objects in a copy of a file play USD files.
+"""A script for a separate Blender without extensions: makes objects in a copy of a file play USD and OpenVDB files.
 
 Knows nothing of this package except its arguments: `published_file.py -- BLEND JSON`. The JSON contains the properties that mark preview
-objects and objects hidden by them, the names of the objects that show derived data, which only the extension can play, and the jobs. The
-last line on stdout is a JSON object.
+objects and objects hidden by them, and a job for each object that plays files. The last line on stdout is a JSON object.
 
 The requirements of Blender's USD reader were measured in 4.2, 4.5 and 5.2 (docs/manual/interchange.md): attributes are read only from
-meshes with faces, so each file contains a triangle, which is removed again; and in 4.2 only by a modifier that the importer made.
+meshes with faces, so each file ends with a triangle, which is removed again; and in 4.2 only by a modifier that the importer made.
 """
 
 import json
@@ -22,9 +21,14 @@ import bpy
 ANSWER = "PUBLISHED "
 GROUP_NAME = "MPM Published"
 MODIFIER_NAME = "MPM Published Points"
+_SLOT, _SHARP = "material_index", "sharp_face"
+_COLORS = ("FLOAT_COLOR", "BYTE_COLOR")
+# Types that nodes read as others.
+_READ_AS = {"FLOAT2": "FLOAT_VECTOR", "BYTE_COLOR": "FLOAT_COLOR", "INT8": "INT"}
 
-# An attribute that USD cannot store unchanged: its name, its type, and the names of its vector and number parts in the file ("" if unused).
-Split = tuple[str, str, str, str]
+# An attribute that USD cannot store unchanged: its name, type and domain, and the names of its vector and number parts in the file ("" if
+# unused).
+Split = tuple[str, str, str, str, str]
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -35,10 +39,9 @@ def main(arguments: Sequence[str]) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(blend), load_ui=False, use_scripts=False)
     objects: Any = bpy.data.objects
     _drop_previews(objects, told["preview"], told["hidden"])
-    for name in told["derived"]:
-        objects.remove(objects[name, None])
     for job in told["jobs"]:
-        _play_files(objects[job["object"], None], job)
+        play = _play_volumes if job.get("is_volume") else _play_files
+        play(objects[job["object"], None], job)
     _pack()
     bpy.ops.file.make_paths_relative()
     bpy.ops.wm.save_mainfile(compress=True)
@@ -63,7 +66,7 @@ def _play_files(item: Any, job: dict[str, Any]) -> None:
     reader = _reader(item)
     reader.name = MODIFIER_NAME
     cache = reader.cache_file
-    cache.name = f"{item.name} Points"
+    cache.name = f"{item.name} {job['kind'].title()}"
     # Blender replaces the number in the name; a minus sign would not be part of it
     cache.filepath = f"//{job['folder']}/frame_{abs(job['first']):06d}.usdc"
     cache.is_sequence = cache.override_frame = True
@@ -74,9 +77,19 @@ def _play_files(item: Any, job: dict[str, Any]) -> None:
     prim = [bpy.path.clean_name(name).replace(".", "_") for name in job["prim"]]
     reader.object_path = "/root/" + "/".join(prim)
     restored = item.modifiers.new(GROUP_NAME, "NODES")
-    restored.node_group = _restoring_group(job["splits"], job["rate"])
+    restored.node_group = _restoring_group(job)
     for index in (0, 1):
         item.modifiers.move(len(item.modifiers) - 2 + index, index)
+    _forget_extension(item)
+
+
+def _play_volumes(item: Any, job: dict[str, Any]) -> None:
+    """Make a volume object play the files of a job, which are numbered from 1."""
+    volume = item.data
+    volume.filepath = f"//{job['folder']}/frame_000001.vdb"
+    volume.is_sequence = True
+    volume.frame_start, volume.frame_offset = job["first"], 0
+    volume.frame_duration = job["last"] - job["first"] + 1
     _forget_extension(item)
 
 
@@ -120,21 +133,53 @@ def _write_moving_triangle(path: Path) -> None:
     bpy.data.scenes.remove(scene)
 
 
-def _restoring_group(splits: Sequence[Split], rate: float) -> Any:
+def _restoring_group(job: dict[str, Any]) -> Any:
     """Geometry nodes that remove the triangle, restore attributes, and move points along their velocity between frames."""
     group: Any = bpy.data.node_groups.new(GROUP_NAME, "GeometryNodeTree")
     group.is_modifier = True
     group.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
     chain = Chain(group)
-    delete = chain.add("GeometryNodeDeleteGeometry", domain="POINT")
-    chain.link(chain.node("GeometryNodeInputMeshVertexNeighbors").outputs["Face Count"], delete.inputs["Selection"])
-    for name, kind, vector, number in splits:
+    _remove_triangle(chain)
+    sharp = None
+    for name, kind, domain, vector, number in job["splits"]:
         xyz = chain.attribute(vector, "FLOAT_VECTOR") if vector else None
-        w = chain.attribute(number, "FLOAT") if number else None
-        chain.store(name, kind, _joined(chain, kind, xyz, w))
-        for stored in filter(None, (vector, number)):
-            chain.add("GeometryNodeRemoveAttribute").inputs["Name"].default_value = stored
+        w = chain.attribute(number, _number_type(kind)) if number else None
+        if name == _SLOT:
+            chain.link(w, chain.add("GeometryNodeSetMaterialIndex").inputs["Material Index"])
+        elif name == _SHARP:
+            sharp = w
+        else:
+            chain.store(name, kind, domain, _joined(chain, kind, xyz, w))
+    if job["is_smooth"]:
+        _shade(chain, sharp)
+    for stored in [part for split in job["splits"] for part in split[3:] if part]:
+        chain.add("GeometryNodeRemoveAttribute").inputs["Name"].default_value = stored
+    _move_between_frames(chain, job["rate"])
+    chain.end()
+    return group
+
+
+def _remove_triangle(chain: "Chain") -> None:
+    """Remove the last three points."""
+    size = chain.node("GeometryNodeAttributeDomainSize", component="MESH")
+    chain.link(chain.socket, size.inputs["Geometry"])
+    compare = chain.node("FunctionNodeCompare", data_type="INT", operation="GREATER_EQUAL")
+    first, second = [socket for socket in compare.inputs if socket.enabled and socket.type == "INT"][:2]
+    chain.link(chain.node("GeometryNodeInputIndex").outputs["Index"], first)
+    chain.link(chain.math("SUBTRACT", size.outputs["Point Count"], 3.0), second)
+    delete = chain.add("GeometryNodeDeleteGeometry", domain="POINT")
+    chain.link(compare.outputs[0], delete.inputs["Selection"])
+
+
+def _shade(chain: "Chain", sharp: Any) -> None:
+    """Shade faces smooth, except those that are sharp."""
+    smooth = chain.add("GeometryNodeSetShadeSmooth")
+    if sharp is not None:
+        chain.link(chain.math("LESS_THAN", sharp, 0.5), smooth.inputs["Shade Smooth"])
+
+
+def _move_between_frames(chain: "Chain", rate: float) -> None:
     frame = chain.node("GeometryNodeInputSceneTime").outputs["Frame"]
     nearest = chain.math("FLOOR", chain.math("ADD", frame, 0.5))
     seconds = chain.math("DIVIDE", chain.math("SUBTRACT", frame, nearest), rate)
@@ -142,8 +187,6 @@ def _restoring_group(splits: Sequence[Split], rate: float) -> Any:
     chain.link(chain.attribute("velocity", "FLOAT_VECTOR"), way.inputs[0])
     chain.link(seconds, way.inputs["Scale"])
     chain.link(way.outputs[0], chain.add("GeometryNodeSetPosition").inputs["Offset"])
-    chain.end()
-    return group
 
 
 def _joined(chain: "Chain", kind: str, xyz: Any, w: Any) -> Any:
@@ -163,17 +206,18 @@ def split_attributes(group: Any, splits: Sequence[Split]) -> None:
     """Fill geometry nodes with the inverse of the published file's group: split attributes and add a triangle."""
     group.nodes.clear()
     chain = Chain(group)
-    for name, kind, vector, number in splits:
-        whole = chain.attribute(name, "FLOAT_VECTOR" if kind == "FLOAT2" else kind)
+    for name, kind, domain, vector, number in splits:
+        whole = chain.attribute(name, _READ_AS.get(kind, kind))
         if vector:
-            chain.store(vector, "FLOAT_VECTOR", _vector(chain, kind, whole))
+            chain.store(vector, "FLOAT_VECTOR", domain, _vector(chain, kind, whole))
         if number:
-            chain.store(number, "FLOAT", _number(chain, kind, whole))
-        chain.add("GeometryNodeRemoveAttribute").inputs["Name"].default_value = name
+            chain.store(number, _number_type(kind), domain, _number(chain, kind, whole))
+        if name not in (_SLOT, _SHARP):
+            chain.add("GeometryNodeRemoveAttribute").inputs["Name"].default_value = name
     triangle = chain.node("GeometryNodeMeshCircle", fill_type="NGON")
     triangle.inputs["Vertices"].default_value, triangle.inputs["Radius"].default_value = 3, 0.0
     join = chain.node("GeometryNodeJoinGeometry")
-    # a multi-input socket lists its last link first: the points stay in front
+    # a multi-input socket lists its last link first: the triangle comes last
     chain.link(triangle.outputs["Mesh"], join.inputs[0])
     chain.link(chain.socket, join.inputs[0])
     chain.socket = join.outputs[0]
@@ -192,11 +236,16 @@ def _vector(chain: "Chain", kind: str, whole: Any) -> Any:
 
 
 def _number(chain: "Chain", kind: str, whole: Any) -> Any:
-    if kind not in ("QUATERNION", "FLOAT_COLOR"):
+    if kind not in ("QUATERNION", *_COLORS):
         return whole
     parts = chain.node("FunctionNodeRotationToQuaternion" if kind == "QUATERNION" else "FunctionNodeSeparateColor")
     chain.link(whole, parts.inputs[0])
     return parts.outputs["W" if kind == "QUATERNION" else "Alpha"]
+
+
+def _number_type(kind: str) -> str:
+    """The type of the number part of an attribute."""
+    return "INT" if kind in ("INT", "INT8") else "FLOAT"
 
 
 class Chain:
@@ -233,9 +282,9 @@ class Chain:
         node.inputs["Name"].default_value = name
         return node.outputs["Attribute"]
 
-    def store(self, name: str, kind: str, value: Any) -> None:
-        """Store a named attribute on the points."""
-        node = self.add("GeometryNodeStoreNamedAttribute", data_type=kind, domain="POINT")
+    def store(self, name: str, kind: str, domain: str, value: Any) -> None:
+        """Store a named attribute."""
+        node = self.add("GeometryNodeStoreNamedAttribute", data_type=kind, domain=domain)
         node.inputs["Name"].default_value = name
         self.link(value, node.inputs["Value"])
 

@@ -1,11 +1,10 @@
-"""Publishing: a folder with a .blend and USD files, which plays the particles in a Blender without this extension.
+"""Publishing: a folder with a .blend, USD and OpenVDB files, which plays particles and derived data in a Blender without this extension.
 
-The open file is saved as a copy. A separate Blender without extensions links the particle objects of the copy to the files and packs
+The open file is saved as a copy. A separate Blender without extensions links the objects of the copy to the files and packs
 external data, which proves that the copy works there; see `published_file.py`. The open file does not change.
 """
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,22 +15,20 @@ from ...core.errors import MpmError
 from ...core.messages import Message
 from ...storage.atomic import write_atomically
 from ...storage.installation import version
+from ...storage.take import KINDS
 from ..baking import previews
 from ..baking.child import run_script
-from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Context
+from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
 from ..host.wording import in_blender
-from ..playback import fog_objects, particle_objects, skin_objects, surface_objects, swarm_objects, volume_objects
-from .particle_files import alone_in, cannot_write, missing_frames, pass_through, stand_in, write_usd
-from .published_file import ANSWER, Split, split_attributes
+from ..playback import particle_objects
+from .particle_files import alone_in, cannot_write, missing_frames
+from .published_data import MeshWriter, VolumeWriter
+from .published_file import ANSWER
+from .published_objects import POINTS, Member, derived_notes, family_of
 
-POINTS = "points"
 MANIFEST = "published.json"
 KIND = "mpm_addon publication"
 _SCRIPT = Path(__file__).with_name("published_file.py")
-# Attributes that USD, or Blender's USD reader, changes in some version: type -> the vector and the number that store their parts.
-_SPLIT = {"QUATERNION": (True, True), "FLOAT_COLOR": (True, True), "FLOAT2": (True, False)}
-# Of the other attributes, names that USD does not allow.
-_RENAMED = {"FLOAT": (False, True), "FLOAT_VECTOR": (True, False)}
 
 
 def publish(context: Context, folder: Path) -> list[Message]:
@@ -58,38 +55,23 @@ def publish(context: Context, folder: Path) -> list[Message]:
     name = Path(bpy.data.filepath).name
     _prepare(folder, folder / name)
     notes: list[Message] = []
-    jobs = []
-    for number, (scene, item) in enumerate(shown):
-        subfolder = f"{POINTS}/{number + 1:02d}_{bpy.path.clean_name(item.name)}"
-        job, missing = _write_frames(context, scene, item, folder / subfolder)
-        jobs.append({**job, "folder": subfolder})
+    jobs: list[dict[str, Any]] = []
+    for scene, item in shown:
+        made, missing = _write_frames(context, scene, item, folder, len(jobs))
+        jobs += made
         notes += missing
     target = folder / name
     bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     try:
-        surfaces = [surface for _, item in shown if (surface := surface_objects.surface_of(item)) is not None and surface.library is None]
-        skins = [skin for _, item in shown for _, _, skin in skin_objects.skins_of(item, is_any=True)]
-        volumes = [volume for _, item in shown if (volume := volume_objects.volume_of(item)) is not None and volume.library is None]
-        swarms = [(kind, each) for _, item in shown for kind in swarm_objects.NAMES for each in _swarms_of(item, kind)]
-        derived = [each.name for each in (*surfaces, *skins, *volumes, *(each for _kind, each in swarms))]
-        told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "derived": derived, "jobs": jobs}
+        told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
         said = run_script(_SCRIPT, [str(target), json.dumps(told)])
         outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
     except MpmError:
         target.unlink(missing_ok=True)
         raise
-    notes += [Message("it is not published", ("export it as Alembic or USD",), f'"{skin.name}"') for skin in skins]
-    notes += [Message("it is not published", ("export the volumes as OpenVDB files",), f'"{volume.name}"') for volume in volumes]
-    notes += [Message("it is not published", (f"export the {kind} as PLY or NPZ files",), f'"{each.name}"') for kind, each in swarms]
     notes += [Message("it is outside the folder and was not packed", ("copy it to the same path",), path) for path in outside]
     _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": [in_blender(note) for note in notes]})
     return notes
-
-
-def _swarms_of(item: BlenderObject, kind: str) -> list[BlenderObject]:
-    """The objects that show the foam or debris of a particle object."""
-    found = (swarm_objects.swarm_of(item, kind), fog_objects.fog_object_of(item, kind))
-    return [each for each in found if each is not None and each.library is None]
 
 
 def _prepare(folder: Path, blend: Path) -> None:
@@ -100,7 +82,8 @@ def _prepare(folder: Path, blend: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             _check_manifest(folder)
-            shutil.rmtree(folder / POINTS, ignore_errors=True)
+            for kind in (POINTS, *KINDS):
+                shutil.rmtree(folder / kind, ignore_errors=True)
     except OSError as error:
         raise cannot_write(folder, error) from error
 
@@ -120,44 +103,40 @@ def _write_manifest(folder: Path, content: dict[str, Any]) -> None:
     write_atomically(folder / MANIFEST, lambda file: file.write(data))
 
 
-def _write_frames(context: Context, scene: BlenderScene, item: BlenderObject, folder: Path) -> tuple[dict[str, Any], list[Message]]:
-    """Write one USD file per frame, so that a render node reads only what it renders and memory holds a single frame."""
+def _write_frames(
+    context: Context, scene: BlenderScene, item: BlenderObject, folder: Path, count: int
+) -> tuple[list[dict[str, Any]], list[Message]]:
+    """Write a file per object and frame, so that a render node reads only what it renders and memory holds a single frame.
+
+    Args:
+        count: the number of objects written before.
+
+    Returns:
+        The jobs of the published file's script, and warnings to report.
+    """
     first, last = scene.frame_start, scene.frame_end
-    group = pass_through()
+    groups: list[NodeTree] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with stand_in(scene, item, group) as alone, alone_in(context, alone.scene):
-            said, splits = {}, None
+        with family_of(scene, item, groups) as family, alone_in(context, family.scene):
+            writers = [_writer(member, folder, count + number) for number, member in enumerate(family.members)]
+            said = {}
             for frame in range(first, last + 1):
-                said[frame] = alone.go_to(frame)
-                if splits is None and len(alone.item.data.vertices):
-                    splits = splits_of(alone.item.data)
-                    split_attributes(group, splits)
-                write_usd(folder / f"frame_{frame:06d}.usdc", is_animated=False)
-            name = alone.item.name, alone.item.data.name
+                said[frame] = family.go_to(frame)
+                for writer in writers:
+                    with family.only(writer.member):
+                        writer.write(frame, first)
+            rate = particle_objects.frame_rate(scene)
+            jobs = [{**writer.job(), "scene": scene.name, "first": first, "last": last, "rate": rate} for writer in writers]
     except (OSError, RuntimeError) as error:
         raise cannot_write(folder, error) from error
     finally:
-        bpy.data.node_groups.remove(group)
-    job = {
-        "object": item.name,
-        "scene": scene.name,
-        "first": first,
-        "last": last,
-        "prim": name,
-        "rate": particle_objects.frame_rate(scene),
-        "splits": splits or [],
-    }
-    return job, missing_frames(item, said)
+        for group in groups:
+            bpy.data.node_groups.remove(group)
+    # without any frame, its cache cannot be read, which is the only thing to report
+    return jobs, [*missing_frames(item, said), *([] if all(said.values()) else derived_notes(scene, item))]
 
 
-def splits_of(mesh: BlenderMesh) -> list[Split]:
-    """How to split the attributes of a mesh that cannot be written unchanged."""
-    splits = []
-    for index, attribute in enumerate(mesh.attributes):
-        is_plain = re.fullmatch(r"[A-Za-z]\w*", attribute.name, re.ASCII) is not None
-        parts = _SPLIT.get(attribute.data_type, None if is_plain else _RENAMED.get(attribute.data_type))
-        if parts is not None and attribute.domain == "POINT" and not attribute.name.startswith("."):
-            names = [f"mpm_{index}_{part}" if is_there else "" for part, is_there in zip(("vector", "number"), parts, strict=True)]
-            splits.append((attribute.name, attribute.data_type, *names))
-    return splits
+def _writer(member: Member, folder: Path, number: int) -> "MeshWriter | VolumeWriter":
+    subfolder = f"{member.kind}/{number + 1:02d}_{bpy.path.clean_name(member.source.name)}"
+    (folder / subfolder).mkdir(parents=True, exist_ok=True)
+    return VolumeWriter(member, folder, subfolder) if member.is_volume else MeshWriter(member, folder, subfolder)

@@ -15,9 +15,8 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import child, previews, shown_caches
 from mpm_addon.blender.exporting import particle_files, publishing
-from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.interface.operators import commands
-from mpm_addon.blender.playback import particle_objects, volume_objects
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.scene.settings import CacheSettings
@@ -237,23 +236,3 @@ def test_the_object_of_a_preview_is_not_taken_for_another_cache(bpy: Any, tmp_pa
     previews.label(scene)
     write_cache(tmp_path / "cache", {1: 2})
     assert shown_caches.show_cache(scene) != preview
-
-
-@blender
-def test_skins_are_named_because_they_are_not_published(bpy: Any, saved: Any, tmp_path: Path) -> None:
-    skin = saved.mpm.display.parts[0].skin = add_mesh(bpy, "red Skin")
-    skin.parent = saved
-    bpy.ops.wm.save_mainfile()
-    notes = map(in_blender, publishing.publish(bpy.context, tmp_path / "out"))
-    assert '"red Skin" is not published; export it as Alembic or USD.' in notes
-
-
-@blender
-def test_volumes_are_named_and_left_behind_because_only_the_extension_plays_them(bpy: Any, saved: Any, tmp_path: Path) -> None:
-    name = volume_objects.add(saved).name
-    bpy.ops.wm.save_mainfile()
-    notes = map(in_blender, publishing.publish(bpy.context, tmp_path / "out"))
-    assert f'"{name}" is not published; export the volumes as OpenVDB files.' in notes
-    with bpy.data.libraries.load(str(next((tmp_path / "out").glob("*.blend")))) as (found, _):
-        assert name not in found.objects
-        assert saved.name in found.objects

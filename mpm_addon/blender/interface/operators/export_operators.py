@@ -73,7 +73,7 @@ class MPM_OT_export_points(Operation, bpy.types.Operator):
 
 
 class MPM_OT_publish(Operation, bpy.types.Operator):
-    """Write a copy of this file to a folder; its particles play in any Blender without this extension"""
+    """Write a copy of this file to a folder; its particles, surfaces, skins and volumes play in any Blender without this extension"""
 
     bl_idname = "mpm.publish"
     bl_label = "Publish"
