@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery ready-scenes test test-faults test-gui fuzz build release lint bench docs site sheet thumbnails scene-pictures translations validate lock clean
+.PHONY: help setup demo gallery ready-scenes tutorials recipes test test-faults test-gui fuzz build release lint bench docs site sheet thumbnails scene-pictures translations validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,12 @@ gallery: build ## bake and render every feature scene; GALLERY="drum fountain" f
 
 ready-scenes: build ## add, bake and render every ready scene as Draft; READY="snowball hourglass" for these alone
 	@$(PYTHON) demo/run.py ready_scenes $(READY)
+
+tutorials: setup ## perform and bake every tutorial of the manual, and check what comes out
+	@MPM_ALL_TUTORIALS=1 MPM_TEST_HOST=bpy $(PYTHON) -m pytest tests/blender/test_tutorials.py
+
+recipes: setup ## save the recipes of the manual as .blend files in build/recipes
+	@$(PYTHON) demo/recipes.py
 
 test: setup ## run every test
 	@$(PYTHON) tools/run_tests.py

@@ -12,9 +12,14 @@ from mpm_addon.storage.catalog import FOLDER, read_catalog
 from tests.fakes.layout import registered_classes
 
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
-PAGES = ("coming_from.md",)
+PAGES = ("coming_from.md", "tutorials.md", "recipes.md")
 # what Blender's own interface says, and buttons whose texts depend on the state of a bake or on a preset
-BLENDERS = {"Add", "Object", "Quick Effects", "Adjust Last Operation", "Resume from Frame", "MPM tab", "Physics tab", "Quick Water"}
+BLENDERS = {
+    *("3D Cursor", "Add", "Adjust Last Operation", "Cylinder", "Depth", "File", "General", "Location", "Major Radius", "Minor Radius"),
+    *("Monkey", "New", "Object", "Quick Effects", "Rotation", "Run Script", "Solidify", "Thickness", "Torus", "UV Sphere", "View"),
+    *("MPM tab", "Physics tab", "Resume from Frame", "Outdated"),
+    *(f"Quick {label}" for label in ("Ceramic", "Jelly", "Powder Snow", "Water", "Wet Sand")),
+}
 SPACES = {"MPM tab": "VIEW_3D", "Physics tab": "PROPERTIES"}
 
 
@@ -48,7 +53,6 @@ def misplaced(span: str, panels: dict[str, list[Any]]) -> str:
     return ""
 
 
-@pytest.mark.blender
 @pytest.mark.parametrize("page", PAGES)
 def test_labels_exist_and_panels_are_where_the_page_says(bpy: Any, page: str) -> None:
     labels = known_labels(bpy)
@@ -56,7 +60,7 @@ def test_labels_exist_and_panels_are_where_the_page_says(bpy: Any, page: str) ->
     for cls in registered_classes(bpy, "Panel"):
         panels.setdefault(cls.bl_label, []).append(cls)
     found = spans((MANUAL / page).read_text(encoding="utf-8"))
-    assert len(found) > 40
+    assert len(found) > 30
     assert sorted({label for span in found for label in span.split(" > ") if label not in labels}) == []
     assert [fault for span in found for fault in [misplaced(span, panels)] if fault] == []
 
