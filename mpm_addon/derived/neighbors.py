@@ -23,38 +23,52 @@ class Found(NamedTuple):
 
 
 def nearest(points: Floats, queries: Floats, count: int, reach: float) -> Found:
-    """The `count` nearest points of each query, or all points if they are fewer.
+    """The `count` nearest points of each query, or all points if they are fewer; for arguments see `Neighborhood`."""
+    return Neighborhood(points, reach).nearest(queries, count)
 
-    Args:
+
+class Neighborhood:
+    """Points among which the nearest are looked for, again and again; they are sorted once."""
+
+    def __init__(self, points: Floats, reach: float) -> None:
+        """Args:
         points: [m], shape (p, 3), at least one.
-        queries: [m], shape (q, 3).
-        count: how many.
-        reach: a distance within which most queries have that many [m]; others are searched again, farther away.
-    """
-    count = min(count, len(points))
-    found = Found(np.zeros((len(queries), count), np.int64), np.full((len(queries), count), np.inf))
-    low = np.minimum(points.min(axis=0), queries.min(axis=0)) if len(queries) else points.min(axis=0)
-    high = np.maximum(points.max(axis=0), queries.max(axis=0)) if len(queries) else low
-    extent = float((high - low).max())
-    # a cell number of each axis has to fit into a third of a key
-    edge = max(reach, extent / (_LARGEST_CELL_NUMBER - 4), 1e-300)
-    waiting = np.arange(len(queries))
-    while len(waiting):
-        table = _Table(points, low, edge)
-        is_last = edge >= extent
-        for some, number, squared in table.search(queries, waiting, count):
-            found.number[some], found.squared[some] = number, squared
-        is_sure = found.squared[waiting].max(axis=1) <= edge * edge
-        waiting = waiting[~is_sure] if not is_last else waiting[:0]
-        edge *= _GROWTH
-    return found
+        reach: a distance within which most queries have as many as they want [m]; others are searched again, farther away.
+        """
+        self._points, self._low, self._high = points, points.min(axis=0), points.max(axis=0)
+        # a cell number of each axis has to fit into a third of a key
+        self._edge = max(reach, float((self._high - self._low).max()) / (_LARGEST_CELL_NUMBER - 4), 1e-300)
+        self._tables: dict[float, _Table] = {}
+
+    def nearest(self, queries: Floats, count: int) -> Found:
+        """The `count` nearest points of each query [m], (q, 3), or all points if they are fewer."""
+        count = min(count, len(self._points))
+        found = Found(np.zeros((len(queries), count), np.int64), np.full((len(queries), count), np.inf))
+        if not len(queries):
+            return found
+        extent = float((np.maximum(self._high, queries.max(axis=0)) - np.minimum(self._low, queries.min(axis=0))).max())
+        edge, waiting = self._edge, np.arange(len(queries))
+        while len(waiting):
+            is_last = edge >= extent
+            for some, number, squared in self._table(edge).search(queries, waiting, count):
+                found.number[some], found.squared[some] = number, squared
+            is_sure = found.squared[waiting].max(axis=1) <= edge * edge
+            waiting = waiting[~is_sure] if not is_last else waiting[:0]
+            edge *= _GROWTH
+        return found
+
+    def _table(self, edge: float) -> "_Table":
+        if edge not in self._tables:
+            self._tables[edge] = _Table(self._points, self._low, self._high, edge)
+        return self._tables[edge]
 
 
 class _Table:
     """Points sorted by cells of one edge."""
 
-    def __init__(self, points: Floats, low: Floats, edge: float) -> None:
+    def __init__(self, points: Floats, low: Floats, high: Floats, edge: float) -> None:
         self._low, self._edge = low, edge
+        self._last = np.floor((high - low) / edge).astype(np.int64)
         keys = self._key(self._cells(points))
         order = np.argsort(keys, kind="stable")
         self._order, self._keys = order, keys[order]
@@ -107,8 +121,9 @@ class _Table:
         return np.take_along_axis(number, order, axis=1), np.take_along_axis(squared, order, axis=1)
 
     def _cells(self, points: Floats) -> Integers:
-        # two more cells on each side, so that neighbors have keys too
-        return np.floor((points - self._low) / self._edge).astype(np.int64) + 2
+        # what is farther outside is beside the outermost cells all the same; two more on each side, so that neighbors have keys too
+        places = np.clip((points - self._low) / self._edge, -1.0, self._last + 1.0)
+        return np.floor(places).astype(np.int64) + 2
 
     @staticmethod
     def _key(cells: Integers) -> Integers:

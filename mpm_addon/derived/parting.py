@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..core.bonds import Bonds
 from ..core.geometry.mesh_topology import components
-from .neighbors import Floats, Integers, nearest
+from .neighbors import Floats, Integers, Neighborhood, nearest
 
 # Particles of a fragment that carries a part of the mesh, at least; a vertex follows about as many.
 LEAST = 24
@@ -76,10 +76,11 @@ class Votes:
         """Args: positions [m] (n, 3) and fragments (n,) of the particles that vote."""
         self._rest, self._fragment = rest, fragment
         self.middles, self.spacing = middles, spacing
+        self._voters = Neighborhood(rest, 2.3 * spacing)
 
     def around(self, points: Floats) -> tuple[Integers, Floats]:
         """The fragments that vote at points (q, 3), and their votes, both (q, k); a fragment may vote several times."""
-        found = nearest(self._rest, points, LEAST, 2.3 * self.spacing)
+        found = self._voters.nearest(points, LEAST)
         vote = (1.0 - found.squared / np.maximum(found.squared.max(axis=1, keepdims=True), 1e-300)) ** 2
         # of particles that are all equally far, each has the same vote
         vote[vote.sum(axis=1) == 0.0] = 1.0
@@ -89,13 +90,21 @@ class Votes:
         """The part of the particles that belongs to a fragment."""
         return float((self._fragment == fragment).mean())
 
-    def to_end(self, points: Floats, fragment: int) -> tuple[Floats, NDArray[np.bool_]]:
-        """The way from points (q, 3) to the end of a fragment [m], (q, 3), and whether they are inside it, (q,).
-
-        A fragment ends halfway between its nearest particle and the nearest of the others.
-        """
+    def end_of(self, fragment: int) -> "End":
+        """Where a fragment ends."""
         is_own = self._fragment == fragment
-        own, other = (self._rest[some][nearest(self._rest[some], points, 1, 2.0 * self.spacing).number[:, 0]] for some in (is_own, ~is_own))
+        return End(self._rest[is_own], self._rest[~is_own], 2.0 * self.spacing)
+
+
+class End:
+    """Where a fragment ends: halfway between its nearest particle and the nearest of the others."""
+
+    def __init__(self, own: Floats, other: Floats, reach: float) -> None:
+        self._sides = [(places, Neighborhood(places, reach)) for places in (own, other)]
+
+    def way(self, points: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """The way from points (q, 3) to the end [m], (q, 3), and whether they are inside the fragment, (q,)."""
+        own, other = (places[side.nearest(points, 1).number[:, 0]] for places, side in self._sides)
         arm = other - own
         share = ((0.5 * (own + other) - points) * arm).sum(axis=1) / np.maximum((arm * arm).sum(axis=1), 1e-300)
         way: Floats = share[:, None] * arm

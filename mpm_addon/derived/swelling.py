@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .neighbors import Floats, Integers
-from .parting import Votes
+from .parting import End, Votes
 from .pieces import LONGEST
 from .refinement import faces_of, refined
 
 _STEPS = 60
+# Swelling ends when the lack of volume has become so many times the least one.
+_LOST = 4.0
 # Edges become this much longer than those of other inside faces before they are bisected, every so many steps.
 _LONGER, _EVERY = 1.5, 3
 
@@ -40,17 +42,20 @@ class Swelling(NamedTuple):
             fixed: the number of points of rims.
         """
         faces, rims = faces_of(points, triangles, np.zeros(len(triangles), np.int64)), _rims(triangles)
-        best = abs(self._lack(points, triangles)), faces
+        best, end = (abs(self._lack(points, triangles)), faces), self.votes.end_of(self.fragment)
         for step in range(_STEPS):
             if step % _EVERY == 0:
                 faces = refined(faces, _LONGER * LONGEST * self.votes.spacing, _all, rims)
             lack, start = self._lack(faces.points, faces.triangles), faces.points
-            faces = replace(faces, points=self._moved(start, faces.triangles, fixed))
+            faces = replace(faces, points=self._moved(start, faces.triangles, fixed, end))
             after = self._lack(faces.points, faces.triangles)
             if lack * after <= 0.0:
                 # only as far as the piece gets its volume
                 share = lack / (lack - after) if lack != after else 0.0
                 best = 0.0, replace(faces, points=start + share * (faces.points - start))
+                break
+            if abs(after) > _LOST * best[0]:
+                # faces that cross each other have no outside, and move away for ever
                 break
             best = min(best, (abs(after), faces), key=lambda found: found[0])
         return best[1].points[fixed:], best[1].triangles
@@ -59,9 +64,9 @@ class Swelling(NamedTuple):
         """The volume that is missing [m^3]."""
         return self.wanted - volume_from(self.middle, points, triangles)
 
-    def _moved(self, points: Floats, triangles: Integers, fixed: int) -> Floats:
+    def _moved(self, points: Floats, triangles: Integers, fixed: int, end: End) -> Floats:
         own = 0.5 * (points + means(points, triangles))[fixed:]
-        way, is_inside = self.votes.to_end(own, self.fragment)
+        way, is_inside = end.way(own)
         # a point inside moves outward, not back to the nearest end, which is often at the rim
         reach = np.minimum(np.linalg.norm(way, axis=1), 0.5 * LONGEST * self.votes.spacing)
         outward = reach[:, None] * _normals(points, triangles)[fixed:]
