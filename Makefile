@@ -54,9 +54,10 @@ lint: setup ## check style, types and the direction of imports
 bench: setup ## measure the speed and write docs/performance.md anew; BENCH=--quick for a try
 	@$(PYTHON) -m benchmarks.run $(BENCH)
 
-docs: setup ## write docs/materials.md and the list of all messages anew from the source
+docs: setup ## write docs/materials.md, the list of all messages and the scripting reference anew from the source
 	@$(PYTHON) tools/document_parameters.py
 	@$(PYTHON) tools/document_messages.py
+	@$(PYTHON) tools/document_scripting.py
 
 site: setup ## make the manual's pages from docs/ into build/site
 	@$(PYTHON) tools/site_pages.py

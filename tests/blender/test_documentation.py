@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import document_scripting
 import pytest
 
 from mpm_addon.blender.baking import preflight, session
@@ -43,3 +44,11 @@ def test_the_script_of_the_page_runs(bpy: Any, monkeypatch: pytest.MonkeyPatch) 
     jelly = scene.emitters[1]
     assert jelly.painting is not None and jelly.painting.values["stiffness"][:3] == pytest.approx([0.525, 0.525, 0.05])
     assert (bpy.context.scene.mpm.motion_samples, bpy.context.scene.mpm.forces.wind) == (2, 0.5)
+
+
+@pytest.mark.blender
+def test_the_scripting_reference_is_that_of_the_declarations(bpy: Any) -> None:
+    written = document_scripting.PAGE.read_text(encoding="utf-8")
+    assert written == document_scripting.page(bpy), "make docs"
+    assert "### `bpy.ops.mpm.bake`" in written
+    assert "| `grid_spacing` | 0.1 |" in written
