@@ -37,7 +37,9 @@ class Walk:
 
 @pytest.fixture(scope="session")
 def archive() -> Path:
-    """The extension's zip, built from this working copy."""
+    """The extension's zip, built from this working copy, unless MPM_GUI_ARCHIVE names one."""
+    if os.environ.get("MPM_GUI_ARCHIVE"):
+        return Path(os.environ["MPM_GUI_ARCHIVE"])
     if sys.platform != "linux":
         pytest.skip("windows on a screen in memory are made on Linux alone")
     return build(this_platform(), list(dict.fromkeys([*PYTHON_TAGS, *WINDOW_PYTHONS])))

@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 from numpy.typing import NDArray
 
 from ...core.advice.preflight import shape_thickness
@@ -69,15 +69,18 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
     return refused, found
 
 
-def quick_collider(context: Context) -> list[Message]:
-    """Make the selected objects colliders. Returns a message for each one left unchanged. Raises SceneError if none can be a collider."""
+def quick_collider(context: Context, *, breaks: bool = False) -> list[Message]:
+    """Make the selected objects colliders; if they break, rigid bodies that impacts break into pieces.
+
+    Returns a message for each one left unchanged. Raises SceneError if none can be a collider.
+    """
     chosen, refused = _selected(context)
     if not chosen:
         raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into colliders",)))
     for item in chosen:
         if item.mpm.type == "emitter":
             item.hide_render, item.display_type = False, "TEXTURED"
-        make_collider(item)
+        make_collider(item, **({"dynamic": True, "use_fracture": True} if breaks else {}))
     return refused
 
 
@@ -287,8 +290,10 @@ class MPM_OT_quick_collider(_Quick, bpy.types.Operator):
     bl_label = "Quick Collider"
     bl_options = {"REGISTER", "UNDO"}
 
+    breaks: BoolProperty(name="Break on Impact", description="Let impacts break the objects into pieces")
+
     def _make(self, context: Context) -> tuple[list[Message], list[Message]]:
-        return quick_collider(context), []
+        return quick_collider(context, breaks=self.breaks), []
 
 
 class MPM_MT_quick(bpy.types.Menu):
@@ -302,7 +307,8 @@ class MPM_MT_quick(bpy.types.Menu):
             for name in names:
                 layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
             layout.separator()
-        layout.operator("mpm.quick_collider")
+        layout.operator("mpm.quick_collider").breaks = False
+        layout.operator("mpm.quick_collider", text="Quick Break on Impact").breaks = True
 
 
 def draw_entry(self: Any, context: Context) -> None:

@@ -20,6 +20,7 @@ class MPM_MT_object(bpy.types.Menu):
         layout.menu("MPM_MT_quick", text="Quick Material")
         for name, role in ROLES.items():
             layout.operator("mpm.objects_add", text=f"Add as {role.label}", icon=role.icon).type = name
+        layout.operator("mpm.quick_collider", text="Break on Impact", icon="MOD_EXPLODE").breaks = True
         layout.operator("mpm.object_remove", text="Remove from Simulation")
         layout.separator()
         layout.operator("mpm.bake", text="Bake or Resume", icon="PHYSICS")

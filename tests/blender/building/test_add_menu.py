@@ -38,6 +38,7 @@ def select(bpy: Any, *items: Any) -> None:
 
 @pytest.mark.parametrize("name", material_preset_names())
 def test_every_material_can_be_added_and_described_without_a_warning(bpy: Any, name: str) -> None:
+    add(bpy, "floor")
     item = add(bpy, name)
     scene = extract_scene(bpy.context)
     assert [(emitter.name, emitter.material) for emitter in scene.emitters] == [(item.name, name)]
@@ -308,6 +309,8 @@ def test_objects_that_cannot_emit_are_named_and_the_others_emit(bpy: Any) -> Non
 
 
 def test_a_nozzle_that_larger_cells_leave_too_thin_is_told_before_the_bake(bpy: Any) -> None:
+    bpy.ops.mpm.add(kind="floor")
+    bpy.context.scene.cursor.location = (0.0, 0.0, 2.0)
     bpy.ops.mpm.add(kind="inflow", size=2.0)
     solver = bpy.context.scene.mpm.solver
     assert scene_warnings(extract_scene(bpy.context)) == []
@@ -360,3 +363,15 @@ def test_a_quick_collider_replaces_an_emitter(bpy: Any) -> None:
 
 def _corners() -> list[tuple[float, float, float]]:
     return [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+
+
+def test_what_breaks_on_impact_is_a_rigid_body_with_fracture(bpy: Any) -> None:
+    item, wall = add_mesh(bpy, "Vase"), add_mesh(bpy, "Wall")
+    for each, is_chosen in ((item, True), (wall, False)):
+        each.select_set(is_chosen)
+    assert bpy.ops.mpm.quick_collider(breaks=True) == {"FINISHED"}
+    assert (item.mpm.type, item.mpm.collider.dynamic, item.mpm.collider.use_fracture) == ("collider", True, True)
+    item.select_set(False)
+    wall.select_set(True)
+    assert bpy.ops.mpm.quick_collider() == {"FINISHED"}
+    assert (wall.mpm.type, wall.mpm.collider.dynamic, wall.mpm.collider.use_fracture) == ("collider", False, False)

@@ -9,9 +9,25 @@ import pytest
 from mpm_addon.blender.interface import menus
 
 
-@pytest.mark.parametrize(
-    "word", ["bake", "resume", "cache", "preview", "surface", "skin", "foam", "export", "publish", "collider", "emitter", "pause", "check"]
+WORDS = (
+    "bake",
+    "resume",
+    "cache",
+    "preview",
+    "surface",
+    "skin",
+    "foam",
+    "export",
+    "publish",
+    "collider",
+    "emitter",
+    "pause",
+    "check",
+    "break",
 )
+
+
+@pytest.mark.parametrize("word", WORDS)
 def test_the_search_of_menus_finds_an_action_by_its_word(bpy: Any, draw: Any, word: str) -> None:
     labels = {each.bl_idname: each.bl_label for each in bpy.types.Operator.__subclasses__() if hasattr(each, "bl_idname")}
     entries = [call.arguments for call in draw(menus.MPM_MT_object).find("operator")]

@@ -13,6 +13,6 @@ def draw_beginning(layout: Layout) -> None:
     grid.scale_y = 1.4
     for preset, words in MATERIALS.items():
         grid.operator("mpm.quick", text=words).material = preset
-    layout.operator("mpm.quick_collider", text="Collider", icon="MOD_PHYSICS")
+    layout.operator("mpm.quick_collider", text="Collider", icon="MOD_PHYSICS").breaks = False
     layout.separator()
     layout.menu("MPM_MT_ready_scenes", text="Add a Ready Scene", icon="SCENE_DATA")
