@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..core.forecast.estimate import Estimate
+from ..core.forecast.stiffness import settled_moduli
 from ..core.messages import NOTHING, Action, Message, SceneWarning, Topic
 from ..core.particles import Frame, FrameStatistics
+from ..core.processor import thread_count
 from ..core.scene.description import Scene
 from ..storage.cache_writer import CacheWriter
 from ..storage.disk import free_space
@@ -59,6 +61,11 @@ class Reporter:
         self._last: BakeProgress | None = None
         self._warnings: list[SceneWarning] = []
         self._has_checked = False
+        self._automatic = {
+            "grid_spacing": scene.solver.grid_spacing,
+            "bulk_moduli": settled_moduli(scene),
+            "threads": thread_count(),
+        }
 
     def begin(self, cost: Estimate, resumed_from: int | None) -> None:
         """Report the start, with the warnings of the scene; one that was checked before is not checked again."""
@@ -181,6 +188,7 @@ class Reporter:
                 **self._counts(),
                 "warnings": [warning.fields() for warning in self._warnings],
                 "scene_hash": self._writer.scene_hash,
+                "automatic": self._automatic,
                 "checked_frames": self._frames() if self._has_checked else None,
                 **{name: value for name, value in more.items() if value is not None},
             }

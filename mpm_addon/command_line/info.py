@@ -8,7 +8,7 @@ from ..core.emission.references import current_reasons
 from ..core.errors import CacheError, SceneError
 from ..core.forecast.estimate import estimate
 from ..core.forecast.stiffness import settled_moduli
-from ..core.processor import prepare_numba
+from ..core.processor import prepare_numba, thread_count
 from ..core.scene.description import Scene
 from ..core.stepping.support import refuse_unsupported
 from ..storage.cache import CACHE_FILE, Cache, open_cache
@@ -92,6 +92,7 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
         "disk_free_bytes": disk_free,
         "sizes": sizes_of(scene),
         "bulk_moduli": settled_moduli(scene),
+        "threads": thread_count(),
         "current_reasons": current_reasons(scene),
         "probe": measured or None,
         "warnings": [warning.fields() for warning in warnings],

@@ -98,6 +98,14 @@ def chosen_level(*, is_for_others: bool = False) -> str:
     return name
 
 
+def thread_count() -> int:
+    """The number of threads that numba uses in this process, without loading it."""
+    given = os.environ.get("NUMBA_NUM_THREADS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def prepare_numba(threads: int | None = None, level: str | None = None, *, is_for_others: bool = False) -> None:
     """Set the variables that numba reads when it is loaded. A processor set in numba's own variables takes precedence.
 

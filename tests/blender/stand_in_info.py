@@ -27,6 +27,8 @@ def main() -> None:
         "disk_free_bytes": 9_000_000_000,
         "substeps": 400,
         "frame_count": 48,
+        "grid_spacing": 0.05,
+        "threads": 8,
         "sizes": {"Cube": [2.7, 1.9, 1.6]},
         "bulk_moduli": {"Water": 550000.0},
         "current_reasons": {"Cube": "it emits more than once"},

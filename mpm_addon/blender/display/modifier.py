@@ -17,16 +17,16 @@ def set_input(modifier: Modifier, name: str, value: Any) -> None:
     modifier.id_data.update_tag()
 
 
-def draw_input(layout: Layout, modifier: Modifier, name: str) -> None:
-    """Draw an input of a modifier, if its group has it."""
+def draw_input(layout: Layout, modifier: Modifier, name: str, label: str = "") -> None:
+    """Draw an input of a modifier, if its group has it, with another label if one is given."""
     try:
         identifier = input_identifier(modifier.node_group, name)
     except KeyError:
         return
     if bpy.app.version >= (5, 2, 0):
-        layout.prop(getattr(modifier.properties.inputs, identifier), "value", text=name)
+        layout.prop(getattr(modifier.properties.inputs, identifier), "value", text=label or name)
     elif identifier in modifier.keys():  # noqa: SIM118 - a modifier is no dictionary
-        layout.prop(modifier, f'["{identifier}"]', text=name)
+        layout.prop(modifier, f'["{identifier}"]', text=label or name)
 
 
 def input_identifier(group: NodeTree, name: str) -> str:

@@ -3,12 +3,17 @@
 import bpy
 
 from ... import display
-from ...display import assets, looks, tree
+from ...display import assets, grains, looks, tree
 from ...display.modifier import draw_input
 from ...host.blender_types import BlenderObject, Context, Layout
+from ...host.translations import text
+from ...host.wording import title
 from ...playback import particle_objects
-from ...settings.display_settings import CARRIED, MATERIALS, has_range
-from .drawing import PhysicsPanel, ScenePanel, draw_lines, split_layout
+from ...settings.display_settings import AUTOMATIC, CARRIED, MATERIALS, has_range
+from .drawing import PhysicsPanel, ScenePanel, draw_lines, draw_value, split_layout
+
+# Labels of inputs whose names are cut at the usual width of the sidebar.
+_SHORT = {grains.COUNT: "Grains Each"}
 
 
 def shown_object(context: Context) -> BlenderObject | None:
@@ -28,6 +33,9 @@ def draw_display(layout: Layout, item: BlenderObject) -> None:
         column = layout.column(heading=part.name, align=True)
         column.prop(part, "viewport", icon="RESTRICT_VIEW_OFF")
         column.prop(part, "render", icon="RESTRICT_RENDER_OFF")
+        if AUTOMATIC in (part.viewport, part.render):
+            modes = (looks.mode_of(part, is_render=False), looks.mode_of(part, is_render=True))
+            draw_value(column, "Automatic", " / ".join(text(title(mode)) for mode in modes))
         column.prop(part, "material")
     if len(settings.parts) > 1:
         layout.operator("mpm.display_same", icon="DUPLICATE")
@@ -46,7 +54,7 @@ def _draw_inputs(layout: Layout, item: BlenderObject) -> None:
     column = layout.column(align=True)
     for socket in tree.INPUTS:
         if socket.name in used:
-            draw_input(column, modifier, socket.name)
+            draw_input(column, modifier, socket.name, _SHORT.get(socket.name, ""))
 
 
 def _draw_edited(layout: Layout, item: BlenderObject) -> None:

@@ -3,8 +3,9 @@
 import bpy
 
 from ...baking import preflight
+from ...baking.automatic_values import automatic_values
 from ...host.blender_types import Context, Layout
-from .drawing import ScenePanel, split_layout
+from .drawing import ScenePanel, draw_lines, draw_value, split_layout
 
 
 class MPM_PT_quality(ScenePanel, bpy.types.Panel):
@@ -29,6 +30,24 @@ class MPM_PT_quality(ScenePanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "time_scale")
         column.prop(settings, "subframes")
+
+
+class MPM_PT_automatic(ScenePanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_automatic"
+    help_page = "manual/sizes"
+    bl_label = "Automatic Values"
+    bl_parent_id = "MPM_PT_quality"
+
+    def draw(self, context: Context) -> None:
+        layout: Layout = self.layout
+        found = automatic_values(context.scene)
+        if found is None:
+            draw_lines(layout, "Known after a pre-flight check or a bake", "INFO")
+            return
+        layout.label(text=found.source, icon="INFO")
+        column = layout.column(align=True)
+        for name, value in found.rows:
+            draw_value(column, name, value)
 
 
 class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
@@ -63,4 +82,4 @@ class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
                 column.label(text=line, icon="BLANK1" if number else "ERROR")
 
 
-CLASSES = (MPM_PT_quality, MPM_PT_preflight)
+CLASSES = (MPM_PT_quality, MPM_PT_automatic, MPM_PT_preflight)
