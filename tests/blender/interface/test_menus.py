@@ -8,7 +8,6 @@ import pytest
 
 from mpm_addon.blender.interface import menus
 
-
 WORDS = (
     "bake",
     "resume",
