@@ -24,7 +24,7 @@ _SPRAY, _CALM, _SPLASH = 3.0, 1.1, 1.4
 # A splash falls back within this many times the fall before it.
 _SETTLING = 1.5
 # What hardens shatters if it is compressed by more than this at an impact, and its pieces fly with this share of the speed.
-_SHATTERING, _THROWN = 0.25, 0.25
+_SHATTERING, _THROWN = 0.25, 0.4
 # What every substep costs, in blocks.
 _LEAST = 30.0
 
