@@ -112,6 +112,7 @@ def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsg
         known = part.skin = _object(item, source, mesh, part)
     elif skin_objects.own_of(known) != len(mesh.vertices):
         _replace(known, mesh)
+    derived_objects.tell_exporters(known)
     _keep_plain(known, mesh, matrix)
     if np.linalg.det(matrix) < 0.0:
         mesh.flip_normals()

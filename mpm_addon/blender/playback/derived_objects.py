@@ -15,6 +15,9 @@ from ...storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderObject
 from ..host.runtime import OfFile, runtime
 
+# A modifier that is off and does nothing.
+MARKER = "MPM Animated Mesh"
+
 
 class Child(NamedTuple):
     """An object that shows derived data: one of `take.KINDS` (of a fog, see `fog_objects.mark`), the emitter of a skin, and the object."""
@@ -115,6 +118,13 @@ def adopt(item: BlenderObject, kind: str, emitter: str = "") -> BlenderObject | 
         return None
     found[0].parent = item
     return found[0]
+
+
+def tell_exporters(shown: BlenderObject) -> None:
+    """Let Blender's exporters write a mesh at every frame, which they do only for objects with a modifier, even one that is off."""
+    if not len(shown.modifiers):
+        marker: Any = shown.modifiers.new(MARKER, "NODES")
+        marker.show_viewport = marker.show_render = False
 
 
 def link_beside(shown: BlenderObject, item: BlenderObject) -> None:

@@ -73,6 +73,7 @@ def add(item: BlenderObject) -> BlenderObject:
         shown = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
         shown.parent = item
         item.mpm.surface.object = shown
+    derived_objects.tell_exporters(shown)
     derived_objects.link_beside(shown, item)
     derived_objects.keep(item)
     return shown
