@@ -19,12 +19,12 @@ from .placement import bounds_at
 
 # Particles that take as long as a block of the grid in the same substep: measured with falling water of 20,000 and 64,000 particles.
 PARTICLES_PER_BLOCK = 600.0
-# Spray occupies more blocks than a layer of one cell does. At first, a splash lies in more blocks than its area has.
-_SPRAY, _CALM, _SPLASH = 3.0, 1.1, 1.4
+# Spray and chunks occupy more blocks than a layer of one cell does. At first, a splash lies in more blocks than its area has.
+_SPRAY, _CHUNKS, _CALM, _SPLASH = 3.0, 1.5, 1.1, 1.4
 # A splash falls back within this many times the fall before it.
 _SETTLING = 1.5
 # What hardens shatters if it is compressed by more than this at an impact, and its pieces fly with this share of the speed.
-_SHATTERING, _THROWN = 0.25, 0.4
+_SHATTERING, _THROWN = 0.25, 0.3
 # What every substep costs, in blocks.
 _LEAST = 30.0
 
@@ -60,9 +60,10 @@ def _blocks(scene: Scene, emitter: Emitter, seconds: Floats) -> Floats:
     since = np.clip(seconds - impact.seconds, 0.0, None)
     spread = np.prod(np.minimum(extent[:-1] + 2.0 * speed * since[:, None], _ground(scene, axes[:-1])) / block + 1.0, axis=1)
     layer = float(np.prod(extent)) / scene.solver.grid_spacing / block ** (dimension - 1)
+    scattered = _SPRAY if isinstance(scene.materials[emitter.material].law, FluidLaw) else _CHUNKS
     fall = speed / max(float(np.linalg.norm(in_plane(scene.solver.gravity, scene))), 1e-9)
     splash = _CALM + _SPLASH * np.exp(-since / (_SETTLING * fall))
-    return np.where(since > 0.0, np.maximum(compact, splash * np.minimum(spread, _SPRAY * layer)), compact)
+    return np.where(since > 0.0, np.maximum(compact, splash * np.minimum(spread, scattered * layer)), compact)
 
 
 def _spreading_speed(scene: Scene, emitter: Emitter, impact: Impact, height: float) -> float:
