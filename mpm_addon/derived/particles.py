@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..core.errors import CacheError
 from ..core.laws.finish import SURFACE, Finish
 from ..core.parameters import suggestion
-from ..core.particles import ATTRIBUTES, Frame
+from ..core.particles import ATTRIBUTES, TEMPERATURE, Frame
 from ..core.scene.description import Scene
 from ..storage import read_scene
 from ..storage.cache import Cache
@@ -22,7 +22,7 @@ EMITTER, MATERIAL, REST_POSITION = "emitter_index", "material_index", "rest_posi
 # Attributes that cannot be averaged, or that every mesh has.
 _NOT_CARRIED = ("position", "id", "rotation")
 # What motion blur, materials and the choices of Color by need.
-_USUAL = ("velocity", "age", "stress", "volume_ratio", EMITTER, MATERIAL)
+_USUAL = ("velocity", "age", "stress", "volume_ratio", TEMPERATURE, EMITTER, MATERIAL)
 # Particles per cell if the frame does not store their size.
 USUAL_PER_CELL = 8
 

@@ -63,6 +63,16 @@ def test_vertices_take_what_the_particles_around_have(tmp_path: Path, capsys: py
     assert set(np.unique(found.arrays["emitter_index"])) == {0, 1}
 
 
+def test_vertices_are_as_hot_as_the_particles_around(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What glows glows by it."""
+    position = np.concatenate([block(4, (-0.3, 0.0, 0.0)), block(4, (0.3, 0.0, 0.0))])
+    warm = np.repeat(np.array([20.0, 1160.0], np.float32), 64)
+    write_cache(tmp_path, arrays(position, temperature=warm))
+    assert derive(capsys, tmp_path, *DRAFT)[0] == 0
+    found = pieces(tmp_path)["water"]
+    np.testing.assert_allclose(found.arrays["temperature"], np.where(found.position[:, 0] < 0.0, 20.0, 1160.0), rtol=1e-3)
+
+
 def test_a_material_with_a_texture_takes_its_place_along(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The crust of lava moves with it, so its vertices know where they were at rest; those of water need not."""
     position, moved = block(8), np.array([0.5, 0.0, 0.25], np.float32)
