@@ -65,13 +65,14 @@ class Breaking:
         self.members, self._next = list(state[0]), dict(state[1])
 
     def strike(self, impacts: list[Impact]) -> bool:
-        """Let bodies break at the impacts of a substep; returns whether any did."""
+        """Let bodies break at the impacts of a substep; returns whether the members have other bodies than before."""
         by_body: dict[int, list[Impact]] = {}
         for impact in impacts:
             by_body.setdefault(impact.body, []).append(impact)
         struck = {number: self._pieces(self.members[number], its) for number, its in by_body.items()}
+        has_changed = any(its[0].body is not self.members[number].body for number, its in struck.items())
         self.members = [member for number, old in enumerate(self.members) for member in struck.get(number, [old])]
-        return any(len(its) > 1 for its in struck.values())
+        return has_changed
 
     def _pieces(self, member: Member, impacts: list[Impact]) -> list[Member]:
         """What a body becomes after impacts."""
@@ -80,7 +81,13 @@ class Breaking:
         moved = displacements(piece, body, impacts)
         solids = piece.cracked(moved, body.start_scale)
         if len(solids) == 1:
-            return [member._replace(piece=piece.piece(solids[0], piece.number))]
+            part = piece.piece(solids[0], piece.number)
+            if part.solid is piece.solid or piece.number == 0:
+                return [member._replace(piece=part)]
+            # the body of a piece follows from its tetrahedra, to the last bit, so that a checkpoint gives the same
+            made = Member(*_with_piece(part, self._scene))
+            set_in_motion([made.body], body)
+            return [made]
         name = piece.collider.name
         made = []
         for solid in solids:
