@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...core.errors import MpmError
 from ...storage import open_cache
 from ..host.blender_types import BlenderMaterial, BlenderObject
+from ..playback.attributes import stored_name
 from ..playback.particle_objects import frame_rate
 from ..settings import paths
 from ..settings.display_settings import COLORINGS, Coloring
@@ -75,7 +76,7 @@ def _ramped(shader: Shader, chosen: Coloring, attribute: str, limits: tuple[floa
     if chosen.attribute == "velocity":
         value = shader.node("ShaderNodeVectorMath", {0: shader.attribute("velocity", "Vector")}, operation="LENGTH").outputs["Value"]
     else:
-        value = shader.attribute(chosen.attribute or attribute, "Fac")
+        value = shader.attribute(stored_name(chosen.attribute or attribute), "Fac")
     if not chosen.is_number:
         place = shader.node("ShaderNodeMapRange", {0: value, 1: limits[0], 2: limits[1]}).outputs[0]
         return _ramp(shader, place, _VIRIDIS, "LINEAR")

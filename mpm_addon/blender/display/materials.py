@@ -12,6 +12,7 @@ from ...core.laws.finish import Color, Finish
 from ...core.scene.thermal import ABSOLUTE_ZERO
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderMaterial, NodeTree
+from ..playback.attributes import MESH_TEMPERATURE
 from . import assets
 from .node_builder import Inputs
 
@@ -203,7 +204,7 @@ def _glow_of_heat(shader: "Shader", look: Look) -> Inputs:
     """Light in the color of a black body, with a crust where it has cooled; its temperature varies by a little noise."""
     finish = look.finish
     warmth = shader.node("ShaderNodeMapRange", {0: _noise(shader, 0.25 / look.cell), 1: 0.3, 2: 0.7, 3: -_SPOTS, 4: _SPOTS}).outputs[0]
-    degrees = shader.node("ShaderNodeMath", {0: shader.attribute("temperature", "Fac"), 1: warmth}, operation="ADD").outputs[0]
+    degrees = shader.node("ShaderNodeMath", {0: shader.attribute(MESH_TEMPERATURE, "Fac"), 1: warmth}, operation="ADD").outputs[0]
     kelvins = shader.node("ShaderNodeMath", {0: degrees, 1: -ABSOLUTE_ZERO}, operation="ADD").outputs[0]
     color = shader.node("ShaderNodeBlackbody", {"Temperature": kelvins}).outputs[0]
     # what a black body radiates, relative to the hottest that keeps its strength: (T / T0)^4; the eye sees none below dark red

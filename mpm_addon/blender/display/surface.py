@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 
+from ..playback.attributes import MESH_TEMPERATURE
 from .node_builder import GEOMETRY, Builder, Socket
 
 NAME = "MPM Surface"
@@ -37,7 +38,7 @@ CARRIED = {
     "density_ratio": "FLOAT",
     "stress": "FLOAT",
     "age": "FLOAT",
-    "temperature": "FLOAT",
+    MESH_TEMPERATURE: "FLOAT",
     "emitter_index": "INT",
 }
 

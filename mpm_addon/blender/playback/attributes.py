@@ -10,7 +10,9 @@ from ..host.blender_types import BlenderMesh
 
 # A mesh reserves `material_index` for its faces, so the points' is stored under another name.
 MATERIAL_INDEX = "mpm_material_index"
-_STORED_NAMES = {"material_index": MATERIAL_INDEX}
+# Cycles reserves `temperature` for volumes, and reads 0 from a mesh's.
+MESH_TEMPERATURE = "mpm_temperature"
+_STORED_NAMES = {"material_index": MATERIAL_INDEX, "temperature": MESH_TEMPERATURE}
 
 # numpy dtype and number of components -> Blender's attribute type and the name of its values.
 _TYPES = {

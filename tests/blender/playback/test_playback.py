@@ -256,7 +256,8 @@ def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any
     particle_objects.fill(particles.data, {**frame_arrays(1, 4), **painted}, 0.5)
     kinds = {"temperature": ("FLOAT", "value"), "UVMap": ("FLOAT2", "vector"), "wind": ("FLOAT_VECTOR", "vector")}
     for name, (kind, field) in {**kinds, "color": ("FLOAT_COLOR", "color")}.items():
-        attribute = particles.data.attributes[name]
+        # Cycles would read 0 from a mesh attribute with a volume's name
+        attribute = particles.data.attributes["mpm_temperature" if name == "temperature" else name]
         assert (attribute.data_type, attribute.domain) == (kind, "POINT")
         shown = np.empty(painted[name].size, np.float32)
         attribute.data.foreach_get(field, shown)
