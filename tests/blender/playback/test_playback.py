@@ -12,6 +12,7 @@ from mpm_addon.blender import display
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects
+from mpm_addon.blender.playback.attributes import stored_name
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.particles import ATTRIBUTES
 from mpm_addon.core.scene.settings import CacheSettings
@@ -33,7 +34,7 @@ def particles(bpy: Any, tmp_path: Path) -> Any:
 def stored(item: Any, name: str) -> np.ndarray:
     declared = ATTRIBUTES[name]
     field = "vector" if declared.components == 3 else "value"
-    attribute = item.data.attributes[particle_objects.MATERIAL_INDEX if name == "material_index" else name]
+    attribute = item.data.attributes[stored_name(name)]
     values = np.empty(len(item.data.vertices) * declared.components, declared.dtype)
     attribute.data.foreach_get(field, values)
     return values.reshape(-1, declared.components) if declared.components > 1 else values
