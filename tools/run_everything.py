@@ -27,8 +27,8 @@ class Job(NamedTuple):
 
 
 # The longest first. What the solver computes is verified once: numba and its compiler are the same for every Blender. What does not
-# touch Blender runs again on 5.2, which has another Python and another numpy; 4.2 has the Python of 4.5. The real Blender is tested
-# in each long-term release and in 5.0, between them; the strict fake is built from the stubs of the first and the last Python.
+# touch Blender runs again on 5.2, which has another Python and another numpy; 4.2 has the Python of 4.5. The Blender layer runs in
+# every Blender, and in the strict fake on each Python.
 JOBS = (
     Job("4.5", "everyday"),
     Job("4.5", "physics"),

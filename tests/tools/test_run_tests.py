@@ -53,8 +53,10 @@ def test_everything_runs_every_group_here_and_the_blender_layer_everywhere() -> 
     usual = {name for name, group in run_tests.groups().items() if not group.is_on_demand}
     whole = {job.group for job in run_everything.JOBS if job.blender == DEVELOPMENT_BLENDER and not job.for_pytest}
     assert whole == usual
-    for group in ("bpy", "fake"):
-        assert {job.blender for job in run_everything.JOBS if job.group == group} == set(ENVIRONMENTS)
+    assert {job.blender for job in run_everything.JOBS if job.group == "bpy"} == set(ENVIRONMENTS)
+    # and in the strict fake on both Pythons
+    fakes = {ENVIRONMENTS[job.blender].python for job in run_everything.JOBS if job.group == "fake"}
+    assert fakes == {environment.python for environment in ENVIRONMENTS.values()}
     assert len(set(run_everything.JOBS)) == len(run_everything.JOBS)
 
 
