@@ -3,6 +3,8 @@
 Both are whole numbers, stored as planes of bytes of equal significance, like the arrays of `encoding`.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,44 @@ def in_order_of_use(triangles: NDArray[np.integer]) -> tuple[NDArray[np.int64], 
     return new[place.reshape(-1)].reshape(-1, 3), used[order]
 
 
+class Edges(NamedTuple):
+    """The edges of a mesh of triangles, which have no direction.
+
+    Attributes:
+        of_corners: the edge from each corner of triangles to the next, numbered as triangles first use them, int32 (m, 3).
+        ends: the two vertices of each edge, int32 (k, 2).
+    """
+
+    of_corners: NDArray[np.int32]
+    ends: NDArray[np.int32]
+
+
+def edges_of(triangles: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The edge of each corner of triangles (m, 3), as in `Edges.of_corners`."""
+    ends = np.sort(np.stack([triangles, _following(triangles)]).astype(np.int64), axis=0)
+    return in_order_of_use((ends[0] << 32) | ends[1])[0]
+
+
+def joined_edges(of_corners: NDArray[np.int32], triangles: NDArray[np.int32]) -> Edges:
+    """The edges whose numbers were decoded for triangles (m, 3). Raises ArrayFileError if one joins different vertices."""
+    if of_corners.shape != triangles.shape:
+        raise ArrayFileError(f"has edges of {len(of_corners)} of {len(triangles)} triangles")
+    following = _following(triangles)
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(of_corners.ravel()), prepend=-1))
+    start, end = triangles.ravel()[first], following.ravel()[first]
+    one, other = start.take(of_corners), end.take(of_corners)
+    if not (((one == triangles) & (other == following)) | ((one == following) & (other == triangles))).all():
+        raise ArrayFileError("has edges that do not join the vertices of their triangles")
+    return Edges(of_corners, np.stack([start, end], axis=1))
+
+
+def _following(triangles: NDArray[Any]) -> NDArray[Any]:
+    """The vertex after each corner."""
+    following = np.empty_like(triangles)
+    following[:, :2], following[:, 2] = triangles[:, 1:], triangles[:, 0]
+    return following
+
+
 def steps(position: NDArray[np.float32], step: float) -> Encoded:
     """Positions (n, 3) rounded to multiples of `step`, as differences from one vertex to the next; exact if they are too far apart."""
     whole = np.rint(position.astype(np.float64) / step)
@@ -47,7 +87,7 @@ def steps(position: NDArray[np.float32], step: float) -> Encoded:
 
 
 def triangles(numbers: NDArray[np.integer]) -> Encoded:
-    """Triangles (m, 3) of vertices in order of use: the difference of each number from the first one not used before it."""
+    """Triangles (m, 3) of vertices or edges in order of use: the difference of each number from the first one not used before it."""
     flat = numbers.reshape(-1).astype(np.int64)
     following = np.maximum.accumulate(np.concatenate([[-1], flat]))[:-1] + 1
     behind = (following - flat).astype(np.uint32)

@@ -24,7 +24,7 @@ from .take import SURFACE
 
 Arrays = Mapping[str, NDArray[Any]]
 
-POSITION, TRIANGLES = "position", "triangles"
+POSITION, TRIANGLES, EDGES = "position", "triangles", "edges"
 # Integer attributes have few different values in large areas, which compress to almost nothing.
 _MOST_PIECES = 10_000
 _WORTH_THREADS = 2_000_000
@@ -39,11 +39,13 @@ class SurfacePiece:
         name: the material or emitter it was made for; "" if it was made for all.
         triangles: vertex numbers, counterclockwise as seen from outside, int32 (m, 3).
         arrays: attribute name -> values at the vertices, (n,) or (n, components), `position` [m] among them.
+        edges: of the triangles; None in files of earlier versions, and where nothing needs them.
     """
 
     name: str
     triangles: NDArray[np.int32]
     arrays: Arrays
+    edges: mesh_encoding.Edges | None = None
 
     @property
     def position(self) -> NDArray[np.float32]:
@@ -78,7 +80,11 @@ def write_surface(path: Path, surface: Surface, voxel: float) -> Written:
     pieces = []
     for piece in surface.pieces:
         tables = {name: noted(_encoded(name, array, voxel)) for name, array in piece.arrays.items()}
-        pieces.append({"name": piece.name, "triangles": noted(mesh_encoding.triangles(piece.triangles)), "arrays": tables})
+        faces = {
+            TRIANGLES: noted(mesh_encoding.triangles(piece.triangles)),
+            EDGES: noted(mesh_encoding.triangles(mesh_encoding.edges_of(piece.triangles))),
+        }
+        pieces.append({"name": piece.name, **faces, "arrays": tables})
     return write_container(path, SURFACE, {**surface.origin.header(), "pieces": pieces}, sections)
 
 
@@ -124,16 +130,18 @@ def _check_alike(pieces: tuple[SurfacePiece, ...]) -> None:
 
 
 def _bytes(table: Mapping[str, Any]) -> int:
-    return int(table["triangles"]["bytes"]) + sum(int(each["bytes"]) for each in table["arrays"].values())
+    faces = [table[name] for name in (TRIANGLES, EDGES) if name in table]
+    return sum(int(each["bytes"]) for each in (*faces, *table["arrays"].values()))
 
 
 def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecutor) -> SurfacePiece:
-    tables, made = table["arrays"], table["triangles"]
+    tables, faces = table["arrays"], {name: table[name] for name in (TRIANGLES, EDGES) if name in table}
     count = int(tables[POSITION]["shape"][0])
 
     def decoded(name: str) -> NDArray[Any]:
-        if name == TRIANGLES:
-            return mesh_encoding.decode_triangles(made, made["bytes"], lambda size: container.section(made["section"], size), count)
+        if name in faces:
+            made, most = faces[name], count if name == TRIANGLES else 3 * int(faces[EDGES]["shape"][0])
+            return mesh_encoding.decode_triangles(made, made["bytes"], lambda size: container.section(made["section"], size), most)
         array = _decoded(tables[name], lambda size: container.section(tables[name]["section"], size))
         check_attribute(name, array)
         if len(array) != count or array.dtype.itemsize != 4:
@@ -141,11 +149,13 @@ def _piece(container: Container, table: Mapping[str, Any], pool: ThreadPoolExecu
         return array
 
     # decompression and numpy release the interpreter's lock
-    faces, *arrays = pool.map(decoded, [TRIANGLES, *tables])
-    first, second, third = faces.T
+    found = dict(zip([*faces, *tables], pool.map(decoded, [*faces, *tables]), strict=True))
+    triangles, of_corners = found.pop(TRIANGLES), found.pop(EDGES, None)
+    first, second, third = triangles.T
     if (first == second).any() or (second == third).any() or (third == first).any():
         raise ArrayFileError("has triangles with the same vertex twice")
-    return SurfacePiece(str(table["name"]), faces, dict(zip(tables, arrays, strict=True)))
+    edges = None if of_corners is None else mesh_encoding.joined_edges(of_corners, triangles)
+    return SurfacePiece(str(table["name"]), triangles, found, edges)
 
 
 def _decoded(table: Mapping[str, Any], read: encoding.Read) -> NDArray[Any]:

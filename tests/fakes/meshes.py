@@ -44,9 +44,18 @@ def _set_item_count(self: Any, count: int) -> None:
 
 def _add_loops(self: Any, count: int) -> None:
     _set_item_count(self, count)
-    attributes = self.id_data.attributes
-    if CORNER not in attributes.keys():  # noqa: SIM118 - a collection is no dictionary
-        _new_attribute(attributes, CORNER, "INT", "CORNER")
+    _have_attributes(self.id_data, {CORNER: ("INT", "CORNER"), CORNER_EDGE: ("INT", "CORNER")})
+
+
+def _add_edges(self: Any, count: int) -> None:
+    _set_item_count(self, count)
+    _have_attributes(self.id_data, {EDGE: ("INT32_2D", "EDGE")})
+
+
+def _have_attributes(mesh: Any, wanted: dict[str, tuple[str, str]]) -> None:
+    for name, (kind, domain) in wanted.items():
+        if name not in mesh.attributes.keys():  # noqa: SIM118 - a collection is no dictionary
+            _new_attribute(mesh.attributes, name, kind, domain)
 
 
 def _clear_geometry(self: Any) -> None:
@@ -118,11 +127,13 @@ def _attribute_data(attribute: Any) -> Any:
     return data
 
 
-CORNER = ".corner_vert"
+CORNER, CORNER_EDGE, EDGE = ".corner_vert", ".corner_edge", ".edge_verts"
 # Attributes that are another view of a mesh's own items: the collection, the name of the values, and what the items call them.
 VIEWS = {
     "position": ("vertices", "vector", "co"),
     CORNER: ("loops", "value", "vertex_index"),
+    CORNER_EDGE: ("loops", "value", "edge_index"),
+    EDGE: ("edges", "value", "vertices"),
     "material_index": ("polygons", "value", "material_index"),
 }
 
@@ -143,9 +154,10 @@ class ItemValues:
         self._items.foreach_set(self._names[attr], seq)
 
 
-for _name in ("MeshVertices", "MeshEdges", "MeshPolygons"):
+for _name in ("MeshVertices", "MeshPolygons"):
     BEHAVIORS[_name, "add"] = _set_item_count
 BEHAVIORS["MeshLoops", "add"] = _add_loops
+BEHAVIORS["MeshEdges", "add"] = _add_edges
 BEHAVIORS.update(
     {
         ("IDMaterials", "append"): lambda self, material: self._list.append(material),

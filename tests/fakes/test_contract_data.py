@@ -22,8 +22,14 @@ def test_corners_and_slots_are_attributes_too_and_go_with_the_geometry(bpy: Any)
         mesh.polygons.foreach_set("loop_start", np.array([0, 3], np.int32))
         mesh.attributes.new("material_index", "INT", "FACE").data.foreach_set("value", np.array([0, 7], np.int32))
         mesh.attributes.new("speed", "FLOAT", "POINT")
-        mesh.update(calc_edges=True)
+        mesh.edges.add(5)
+        mesh.attributes[".edge_verts"].data.foreach_set("value", np.array([0, 1, 1, 2, 2, 0, 1, 3, 3, 2], np.int32))
+        mesh.attributes[".corner_edge"].data.foreach_set("value", np.array([0, 1, 2, 1, 3, 4], np.int32))
+        mesh.update()
         assert [loop.vertex_index for loop in mesh.loops] == [0, 1, 2, 2, 1, 3]
+        assert [loop.edge_index for loop in mesh.loops] == [0, 1, 2, 1, 3, 4]
+        assert [tuple(edge.vertices) for edge in mesh.edges] == [(0, 1), (1, 2), (2, 0), (1, 3), (3, 2)]
+        assert not mesh.validate()
         assert [polygon.material_index for polygon in mesh.polygons] == [0, 7]
 
 

@@ -85,9 +85,24 @@ def test_a_surface_comes_back(tmp_path: Path) -> None:
     assert [piece.name for piece in again.pieces] == ["water", "honey"]
     for piece, before in zip(again.pieces, surface.pieces, strict=True):
         np.testing.assert_array_equal(piece.triangles, before.triangles)
+        assert piece.edges is not None
+        # six edges, each of which joins the corners that it is between in both of its triangles
+        assert sorted(sorted(ends) for ends in piece.edges.ends.tolist()) == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+        corners = np.sort(np.stack([piece.triangles, np.roll(piece.triangles, -1, axis=1)], axis=-1), axis=-1)
+        np.testing.assert_array_equal(np.sort(piece.edges.ends, axis=1)[piece.edges.of_corners], corners)
         for name, array in before.arrays.items():
             assert piece.arrays[name].dtype == array.dtype
             np.testing.assert_allclose(piece.arrays[name], array, atol=1e-3)
+
+
+@pytest.mark.parametrize("change", ["other", "fewer"])
+def test_edges_that_do_not_fit_the_triangles_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    """As are edges in which a mesh of Blender would be broken."""
+    wrong = {"other": np.zeros((4, 3), np.int64), "fewer": np.arange(9).reshape(3, 3)}[change]
+    monkeypatch.setattr(mesh_encoding, "edges_of", lambda _triangles: wrong)
+    write_surface(tmp_path / "a.mpm", Surface(ORIGIN, (tetrahedron(),)), VOXEL)
+    with pytest.raises(ArrayFileError, match="has edges"):
+        read_surface(tmp_path / "a.mpm")
 
 
 def test_the_bytes_depend_on_the_surface_alone(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from ...core.messages import NOTHING, Message
 from ...core.particles import Moment
 from ...storage.cache import Cache
 from ...storage.derived import derived_path
+from ...storage.mesh_encoding import Edges
 from ...storage.surface_file import POSITION, Surface, SurfacePiece, surface_at
 from ...storage.take import SURFACE
 from ..host.blender_types import BlenderMesh, BlenderObject
@@ -24,8 +25,8 @@ from . import attributes, derived_objects
 
 OBJECT_NAME = "MPM Surface"
 VELOCITY, EMITTER = "velocity", "emitter_index"
-# Blender's names of the vertex of a corner and of the material slot of a face.
-_CORNER, _SLOT = ".corner_vert", "material_index"
+# Blender's names of the vertex and the edge of a corner, of the vertices of an edge, and of the material slot of a face.
+_CORNER, _CORNER_EDGE, _EDGE, _SLOT = ".corner_vert", ".corner_edge", ".edge_verts", "material_index"
 
 
 class _Read(NamedTuple):
@@ -158,7 +159,7 @@ def fill(mesh: BlenderMesh, found: _Read, wanted: derived_objects.Moved) -> None
     if pieces:
         _fill_vertices(mesh, pieces, wanted, is_new=is_new)
     if is_new:
-        mesh.update(calc_edges=True)
+        mesh.update(calc_edges=any(piece.edges is None for piece in pieces))
         filled[mesh.session_uid] = found
     elif len(mesh.vertices):
         # the bounding box is cached, and invalidated only when a vertex is moved through the API
@@ -179,9 +180,22 @@ def _fill_faces(mesh: BlenderMesh, pieces: Collection[SurfacePiece]) -> None:
     # as attributes, which are copied in one call; setting loops and polygons takes a hundred times as long
     mesh.attributes[_CORNER].data.foreach_set("value", corners.astype(np.int32))
     mesh.polygons.foreach_set("loop_start", np.arange(0, 3 * faces, 3, dtype=np.int32))
+    edges = [piece.edges for piece in pieces if piece.edges is not None]
+    if len(edges) == len(pieces):
+        _fill_edges(mesh, edges, counts)
     slots = np.concatenate([_slots(piece) for piece in pieces])
     if slots.any():
         mesh.attributes.new(_SLOT, "INT", "FACE").data.foreach_set("value", slots)
+
+
+def _fill_edges(mesh: BlenderMesh, pieces: Collection[Edges], counts: Any) -> None:
+    """Fill in the edges that files have, because Blender takes longer to find them than for all the rest; `counts` of vertices before."""
+    firsts = np.cumsum([0, *(len(edges.ends) for edges in pieces)])
+    mesh.edges.add(int(firsts[-1]))
+    ends = np.concatenate([edges.ends + np.int32(first) for edges, first in zip(pieces, counts, strict=False)])
+    mesh.attributes[_EDGE].data.foreach_set("value", ends.ravel())
+    numbers = np.concatenate([edges.of_corners.ravel() + np.int32(first) for edges, first in zip(pieces, firsts, strict=False)])
+    mesh.attributes[_CORNER_EDGE].data.foreach_set("value", numbers)
 
 
 def _slots(piece: SurfacePiece) -> Any:

@@ -156,9 +156,9 @@ def check_attributes(arrays: Mapping[str, np.ndarray], frame: int, wanted: dict[
     for name, values in wanted.items():
         width = values.shape[1] if values.ndim > 1 else 1
         kind = kinds.get((values.dtype.name, width), "QUATERNION" if name == "rotation" else "FLOAT_COLOR")
-        stored = "mpm_material_index" if name == "material_index" else name
+        stored = {"material_index": "mpm_material_index", "temperature": "mpm_temperature"}.get(name, name)
         np.testing.assert_allclose(arrays[f"{frame}/{stored}/{kind}"], values.ravel(), atol=2e-7, err_msg=name)
-    assert not any(key.startswith(f"{frame}/mpm_") and "material" not in key for key in arrays)
+    assert not any(key.startswith(f"{frame}/mpm_") and "material" not in key and "temperature" not in key for key in arrays)
 
 
 @blender

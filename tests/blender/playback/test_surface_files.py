@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from pathlib import Path
 from typing import Any
@@ -303,6 +304,29 @@ def test_a_surface_is_smooth_valid_and_has_a_material_for_each_emitter(bpy: Any,
     # outward normals
     center = VERTICES.mean(axis=0)
     assert all(np.dot(polygon.normal, np.array(polygon.center) - center) > 0 for polygon in surface.data.polygons)
+
+
+@blender
+@pytest.mark.parametrize("are_stored", [True, False])
+def test_edges_are_those_that_blender_finds(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch, are_stored: bool) -> None:
+    """Of two pieces, as they are in the file, or as in a file of an earlier version."""
+    write(particles, 2)
+    read = surface_objects.surface_at
+
+    def pieces(*arguments: Any) -> Surface:
+        origin, (piece,) = read(*arguments)
+        return Surface(origin, (piece if are_stored else dataclasses.replace(piece, edges=None),) * 2)
+
+    monkeypatch.setattr(surface_objects, "surface_at", pieces)
+    mesh = surface_objects.add(particles).data
+    bpy.context.scene.frame_set(2)
+    found = {tuple(sorted(edge.vertices)) for edge in mesh.edges}
+    assert found == {(first + one, first + other) for first in (0, 4) for one in range(4) for other in range(one + 1, 4)}
+    for polygon in mesh.polygons:
+        corners = [mesh.loops[index] for index in polygon.loop_indices]
+        for corner, following in zip(corners, corners[1:] + corners[:1], strict=True):
+            assert set(mesh.edges[corner.edge_index].vertices) == {corner.vertex_index, following.vertex_index}
+    assert not mesh.validate()
 
 
 @blender
