@@ -134,6 +134,7 @@ def takes_and_running(folder: Path) -> None:
     press("bake", from_frame=2)
     assert sorted(path.name for path in (cache / "takes").iterdir()) == ["0001", "0002"]
     press("take_show", take=1)
+    press("take_rename", take=1, name="first try")
     assert np.array_equal(points(FRAMES), whole[FRAMES])
     press("take_remove", take=2)
     assert [path.name for path in (cache / "takes").iterdir()] == ["0001"]

@@ -50,6 +50,8 @@ class QueueModal(Modal):
                 scene=bpy.context.scene,
                 view_layer=bpy.context.view_layer,
                 window=None,
+                screen=None,
+                mode="OBJECT",
                 window_manager=manager,
                 evaluated_depsgraph_get=bpy.context.evaluated_depsgraph_get,
                 temp_override=bpy.context.temp_override,
