@@ -14,8 +14,8 @@ from .settings import SurfaceSettings
 _SAMPLES = 3
 # A surface of voxels has three triangles for each of their faces in it; smoothed, it has two thirds of the area of the cubes below.
 _TRIANGLES = 1.35
-# Bytes in a file after compression: of a triangle with half a vertex, and of half a component of an attribute.
-_BYTES, _BYTES_PER_COMPONENT = 4.2, 0.8
+# Bytes in a file after compression: of a triangle with half a vertex and its edges, and of half a component of an attribute.
+_BYTES, _BYTES_PER_COMPONENT = 5.7, 0.8
 
 
 class Expected(NamedTuple):
