@@ -43,7 +43,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "PIC": {"transfer": "pic"},
     "2D": {"dimension": 2},
     "float64": {"precision": "float64"},
-    "heat": {"is_heated": True},
 }
 # Of single laws.
 VARIANTS_OF = {"water": {"surface tension": {"more": {"surface_tension": 0.072}}}}

@@ -14,7 +14,6 @@ from mpm_addon.core.geometry.shapes.points import Points
 from mpm_addon.core.laws import LAWS, Law
 from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.scene.settings import SIDES, Domain, Side, Solver, Time
-from mpm_addon.core.scene.thermal import Thermal
 from mpm_addon.core.transfer.blocks import BLOCK
 from mpm_addon.storage import read_scene
 from mpm_addon.storage.installation import presets_folder
@@ -30,8 +29,6 @@ WAVE_CELLS = 0.2
 # How much faster waves become in snow that collapses under its weight, besides the margin that `WAVE_CELLS` leaves.
 HARDENED = 2.0
 SLIDE_CELLS = 0.03
-# temperature of a heated block in air of 20 degrees [degrees C]
-WARM = 60.0
 # cells between the block and the walls
 MARGIN = 4
 # wave speed of particles without pressure [m/s]
@@ -47,7 +44,6 @@ class Block:
         particles: approximate number; the cube has whole cells along its edges.
         alone: particles in each block of 4^3 cells, in empty space; 0 for the cube.
         dimension, transfer, kernel, precision: of the solver.
-        is_heated: whether its particles have a temperature and conduct heat to each other and to the air.
         more: parameters of its law that differ from the standard ones.
     """
 
@@ -58,7 +54,6 @@ class Block:
     transfer: str = "apic"
     kernel: str = "quadratic"
     precision: str = "float32"
-    is_heated: bool = False
     more: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -80,7 +75,6 @@ class Block:
             velocity=(SLIDE_CELLS * SPACING / time_step, 0.0, 0.0),
             sampling="lattice",
             particles_per_cell=2.0**self.dimension,
-            temperature=WARM if self.is_heated else None,
         )
         chosen = {key: getattr(self, key) for key in ("dimension", "transfer", "kernel", "precision")}
         solver = Solver(grid_spacing=SPACING, time_step=time_step, **chosen)
@@ -96,8 +90,7 @@ class Block:
         if self.dimension == 2:
             emitter = dataclasses.replace(emitter, shape=Box(center=(0.5 * size, 0.0, 0.5 * size), size=(size, size, size)))
         time = Time(fps=1.0 / (STEPS_PER_FRAME * time_step), frame_start=1, frame_end=1 + FRAMES)
-        material = Material(self.law, law, thermal=Thermal() if self.is_heated else None)
-        return Scene(self.law, solver, {self.law: material}, (emitter,), domain=domain, time=time)
+        return Scene(self.law, solver, {self.law: Material(self.law, law)}, (emitter,), domain=domain, time=time)
 
     def _torn(self, velocity: tuple[float, float, float]) -> Points:
         """This many particles at random positions in each of the blocks that fill a cube."""
