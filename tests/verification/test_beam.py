@@ -42,20 +42,22 @@ def test_a_beam_sags_under_its_own_weight_as_the_elastica_does() -> None:
     see: measured 8.5 and 5.8 % at 4 and 8 cells over the thickness for the smaller load, 10.7 and 7.4 % for the greater."""
     errors = {
         (load, cells): sagging_beam(2, load, cells=cells).tip[1] / sagging_beam(2, load, cells=cells).expected[1] - 1.0
-        for load, cells in ((1.0, 2), (1.0, 4), (4.0, 4), (4.0, 8))
+        for load in (1.0, 4.0)
+        for cells in (2, 4, 8)
     }
-    assert 0.0 < errors[4.0, 8] < 0.08
-    assert errors[4.0, 8] < 0.75 * errors[4.0, 4]
-    assert errors[1.0, 4] < 0.75 * errors[1.0, 2]
+    for load in (1.0, 4.0):
+        assert 0.0 < errors[load, 8] < 0.08
+        assert errors[load, 8] < 0.75 * errors[load, 4]
+        assert errors[load, 4] < 0.75 * errors[load, 2]
     # negative control: a beam that is stiffer by half
     stiff = sagging_beam(2, 1.0, cells=4, stiffness_scale=1.5)
     assert stiff.tip[1] < 0.8 * stiff.expected[1]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("load", "cells", "within"), [(1.0, 4, 0.035), (4.0, 4, 0.03), (4.0, 8, 0.02)])
+@pytest.mark.parametrize(("load", "cells", "within"), [(1.0, 4, 0.035), (1.0, 8, 0.02), (4.0, 4, 0.03), (4.0, 8, 0.02)])
 def test_forces_from_the_rest_state_see_strain_that_the_grid_of_the_world_does_not(load: float, cells: int, within: float) -> None:
-    """Measured 2.9, 2.6 and 1.6 % too far, of which shear is .8 %."""
+    """Measured 2.9, 1.7, 2.6 and 1.6 % too far, of which shear is .8 %."""
     sag = sagging_beam(2, load, cells=cells, reference="rest")
     assert 0.0 < sag.tip[1] / sag.expected[1] - 1.0 < within
 

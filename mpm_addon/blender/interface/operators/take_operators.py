@@ -17,15 +17,28 @@ from ...settings import paths
 from ...settings.properties import OTHER_CACHE
 
 
-class MPM_OT_take_show(Operation, bpy.types.Operator):
+class _OfTake(Operation):
+    """An operator on a take of a cache."""
+
+    cache: OTHER_CACHE
+    take: IntProperty(name="Take", description="Number of the take, starting at 1", default=1, min=1)
+
+
+class _Changing(_OfTake):
+    """An operator that changes a take, while nothing is baked."""
+
+    @classmethod
+    def poll(cls: Any, context: Context) -> bool:
+        cls.poll_message_set("A bake is running; cancel it first")
+        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
+
+
+class MPM_OT_take_show(_OfTake, bpy.types.Operator):
     """Show another take of the cache"""
 
     bl_idname = "mpm.take_show"
     bl_label = "Show Take"
     bl_options = {"REGISTER"}
-
-    cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take, starting at 1", default=1, min=1)
 
     def execute(self, context: Context) -> Any:
         self._show(context.scene)
@@ -41,21 +54,14 @@ class MPM_OT_take_show(Operation, bpy.types.Operator):
         self.notes(show_motion(scene, cache))
 
 
-class MPM_OT_take_rename(Operation, bpy.types.Operator):
+class MPM_OT_take_rename(_Changing, bpy.types.Operator):
     """Give a take a name, which the list of takes and exported files show"""
 
     bl_idname = "mpm.take_rename"
     bl_label = "Rename Take"
     bl_options = {"REGISTER"}
 
-    cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take, starting at 1", default=1, min=1)
     name: StringProperty(name="Name", description="Name of the take; its number is shown if empty", maxlen=LONGEST_NAME)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("A bake is running; cancel it first")
-        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask for the name, beginning with the current one."""
@@ -74,20 +80,12 @@ class MPM_OT_take_rename(Operation, bpy.types.Operator):
         layout.prop(self, "name", text="")
 
 
-class MPM_OT_take_remove(Operation, bpy.types.Operator):
+class MPM_OT_take_remove(_Changing, bpy.types.Operator):
     """Delete the frames of a take, unless another take continues from it"""
 
     bl_idname = "mpm.take_remove"
     bl_label = "Delete Take"
     bl_options = {"REGISTER"}
-
-    cache: OTHER_CACHE
-    take: IntProperty(name="Take", description="Number of the take, starting at 1", default=1, min=1)
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("A bake is running; cancel it first")
-        return context.scene is not None and session.current() is None and observation.observed(context.scene) is None
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         lost = removal.losses(paths.absolute(paths.cache_path(context.scene, cache=self.cache)), take=self.take)
