@@ -30,8 +30,10 @@ _DEPTH = 0.25
 _RELIEF = 1.5
 # The color of rock that has cooled.
 _CRUST = (0.02, 0.018, 0.016, 1.0)
-# The temperatures at which glow begins and has its full strength, and the greatest spots of it [degrees C].
-_DARKEST, _HOTTEST, _SPOTS = 650.0, 1150.0, 60.0
+# The temperatures at which glow begins and has its full strength [degrees C].
+_DARKEST, _HOTTEST = 650.0, 1150.0
+# Blender's black body is brighter than a color, and the view would turn it white.
+_OF_BLACK_BODY = 0.4
 
 
 class Look(NamedTuple):
@@ -191,30 +193,40 @@ def _glow(shader: "Shader", look: Look, color: Any) -> Inputs:
         return _glow_of_heat(shader, look)
     if finish.crust == 0.0:
         return {"Emission Color": color, "Emission Strength": finish.emission}
-    noise = _noise(shader, 0.25 / look.cell)
-    # half of the noise is below 0.5, and nearly all of it within 0.2 of that
-    edge = 0.3 + 0.4 * finish.crust
-    # from dark red beside the crust to the brightest in the middle of the cracks
-    glowing = {0: noise, 1: edge - 0.05, 2: edge + 0.15, 3: 0.0, 4: finish.emission}
-    strength = shader.node("ShaderNodeMapRange", glowing, interpolation_type="SMOOTHSTEP").outputs[0]
-    return {"Base Color": _CRUST, "Emission Color": color, "Emission Strength": strength}
+    return {
+        "Base Color": _CRUST,
+        "Emission Color": color,
+        "Emission Strength": _light_of_cracks(shader, look, _edge(finish.crust), finish.emission),
+    }
 
 
 def _glow_of_heat(shader: "Shader", look: Look) -> Inputs:
-    """Light in the color of a black body, with a crust where it has cooled; its temperature varies by a little noise."""
-    finish = look.finish
-    warmth = shader.node("ShaderNodeMapRange", {0: _noise(shader, 0.25 / look.cell), 1: 0.3, 2: 0.7, 3: -_SPOTS, 4: _SPOTS}).outputs[0]
-    degrees = shader.node("ShaderNodeMath", {0: shader.attribute(MESH_TEMPERATURE, "Fac"), 1: warmth}, operation="ADD").outputs[0]
+    """Light in the color of a black body, from the cracks of a crust that closes as it cools, and is thinner than a cell."""
+    finish, degrees, brightest = look.finish, shader.attribute(MESH_TEMPERATURE, "Fac"), _OF_BLACK_BODY * look.finish.emission
     kelvins = shader.node("ShaderNodeMath", {0: degrees, 1: -ABSOLUTE_ZERO}, operation="ADD").outputs[0]
     color = shader.node("ShaderNodeBlackbody", {"Temperature": kelvins}).outputs[0]
     # what a black body radiates, relative to the hottest that keeps its strength: (T / T0)^4; the eye sees none below dark red
     share = shader.node("ShaderNodeMath", {0: kelvins, 1: _HOTTEST - ABSOLUTE_ZERO}, operation="DIVIDE").outputs[0]
     power = shader.node("ShaderNodeMath", {0: share, 1: 4.0}, operation="POWER").outputs[0]
-    seen = shader.node(
-        "ShaderNodeMapRange", {0: degrees, 1: _DARKEST, 2: _HOTTEST, 3: 0.0, 4: 2.0 * finish.emission}, interpolation_type="SMOOTHSTEP"
-    ).outputs[0]
+    if finish.crust > 0.0:
+        edge = shader.node("ShaderNodeMapRange", {0: degrees, 1: _DARKEST, 2: _HOTTEST, 3: _edge(1.2), 4: _edge(finish.crust)}).outputs[0]
+        seen = _light_of_cracks(shader, look, edge, brightest)
+    else:
+        seen = shader.node("ShaderNodeMapRange", {0: degrees, 1: _DARKEST, 2: _HOTTEST, 3: 0.0, 4: brightest}).outputs[0]
     strength = shader.node("ShaderNodeMath", {0: power, 1: seen}, operation="MULTIPLY").outputs[0]
     return {"Base Color": _CRUST, "Emission Color": color, "Emission Strength": strength}
+
+
+def _edge(crust: float) -> float:
+    """The level of noise below which a share of the surface is crust: half of it is below 0.5, and nearly all within 0.2 of that."""
+    return 0.3 + 0.4 * crust
+
+
+def _light_of_cracks(shader: "Shader", look: Look, edge: Any, brightest: float) -> Any:
+    """The strength of light, from dark red beside the crust to the brightest in the middle of the cracks."""
+    above = shader.node("ShaderNodeMath", {0: _noise(shader, 0.25 / look.cell), 1: edge}, operation="SUBTRACT").outputs[0]
+    glowing = {0: above, 1: -0.05, 2: 0.15, 3: 0.0, 4: brightest}
+    return shader.node("ShaderNodeMapRange", glowing, interpolation_type="SMOOTHSTEP").outputs[0]
 
 
 def _noise(shader: "Shader", scale: float) -> Any:

@@ -207,21 +207,32 @@ def test_a_render_blurs_a_surface_from_files_by_its_velocity(bpy: Any, tmp_path:
 
 @blender
 @pytest.mark.slow
-def test_lava_glows_orange_between_dark_crusts(bpy: Any, tmp_path: Path) -> None:
-    """In the dark, with the view transform of Blender's startup file, which turns strong light white."""
+@pytest.mark.parametrize("temperature", [None, 1150.0, 1000.0, 600.0])
+def test_lava_glows_orange_between_dark_crusts(bpy: Any, tmp_path: Path, temperature: float | None) -> None:
+    """In the dark, with the view transform of Blender's startup file, which turns strong light white. Cold lava is all crust."""
     item = block(bpy, 12)
     positions = np.empty(3 * len(item.data.vertices), np.float32)
     item.data.attributes["position"].data.foreach_get("vector", positions)
     item.data.attributes.new("rest_position", "FLOAT_VECTOR", "POINT").data.foreach_set("vector", positions)
     item.location = (-0.55, -0.55, -0.55)
     orange = (0.9, 0.12, 0.01, 1.0)
-    display.dress(item, [display.Look("Flow", orange, law="viscoplastic", material="lava", spacing=2.0 * EDGE, mode="surface")])
+    if temperature is not None:
+        degrees = np.full(len(item.data.vertices), temperature, np.float32)
+        item.data.attributes.new("mpm_temperature", "FLOAT", "POINT").data.foreach_set("value", degrees)
+    look = display.Look(
+        "Flow", orange, law="viscoplastic", material="lava", spacing=2.0 * EDGE, mode="surface", is_heated=temperature is not None
+    )
+    display.dress(item, [look])
     bpy.context.scene.view_settings.view_transform = "AgX"
     image = rendered(bpy, tmp_path / "lava.png", brightness=0.0)
     red, _, blue = image[image[:, :, 3] > 0.99][:, :3].T
     is_dark, is_orange = red < 0.15, (red > 0.6) & (blue < 0.5 * red)
     assert len(red) > 200
-    assert 0.2 < is_dark.mean() < 0.8 and is_orange.mean() > 0.15
+    if temperature == 600.0:
+        assert is_dark.all()
+        return
+    assert 0.2 < is_dark.mean() < 0.8
+    assert is_orange.mean() > (0.15 if temperature != 1000.0 else 0.05)
     assert not ((red > 0.6) & (blue > 0.7 * red)).any()
 
 
