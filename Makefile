@@ -62,7 +62,7 @@ docs: setup ## write docs/materials.md, the list of all messages and the scripti
 site: setup ## make the manual's pages from docs/ into build/site
 	@$(PYTHON) tools/site_pages.py
 
-sheet: setup ## bake and render every material preset into docs/materials.png; SHEET=snow for one
+sheet: setup ## bake and render every material preset into docs/materials.jpg; SHEET=snow for one
 	@$(PYTHON) demo/run.py sheet $(SHEET)
 
 thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS=snow for one

@@ -12,7 +12,7 @@ With the command line, displayed by the extension of the source tree:
 
 display: scene presets in each display mode, for the README and the manual.
 thumbnails: presets/materials/*.png, each preset in its variant of demo/portraits/scene.toml (`make thumbnails`).
-sheet: docs/materials.png, each preset in the scene preset material_drop at three times (`make sheet`).
+sheet: docs/materials.jpg, each preset in the scene preset material_drop at three times (`make sheet`).
 
 Cropped from the screenshots of `make test-gui` in build/gui:
 
@@ -200,7 +200,7 @@ def sheet(name: str, _: IsolatedBlender, folder: Path) -> str:
     captions = [f"{material_preset(each).label}, {time}" for each in names for time in FALLING.values()]
     if missing := [path.parent.name for path in rendered if not path.exists()]:
         return f"rendered; not yet {missing[0]}"
-    return write_png(contact_sheet(rendered, captions, columns=6, letters=12), ROOT / "docs" / "materials.png", colors=256)
+    return write_jpeg(contact_sheet(rendered, captions, columns=6, letters=12), ROOT / "docs" / "materials.jpg", quality=80)
 
 
 def window(name: str, _: IsolatedBlender, __: Path) -> str:
