@@ -23,15 +23,12 @@ make_monkey, paint = stages.make_monkey, surfaces.paint
 
 SCENES = tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encoding="utf-8"))
 FPS = 24
-# The backdrop of feature scenes, whose tiles [m] show how large everything is.
-GROUND, TILE = (0.24, 0.27, 0.30), 0.2
+# The tiles [m] of the backdrop of feature scenes show how large everything is.
+TILE = 0.2
 DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
 LAMPS = (stages.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), stages.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
 AGX = ("AgX", "AgX - Medium High Contrast")
 STUDIO = stages.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=12, view=AGX)
-_RADIUS_SCALE = 1.35
-# More grains could not be seen in pictures of this size.
-_GRAIN_COUNT = 10
 
 
 def built(name: str) -> Any:
@@ -48,18 +45,14 @@ def built(name: str) -> Any:
     if "domain" in described:
         stage.domain(*described["domain"])
     if name != "four_materials":
-        stage.backdrop(GROUND, height=described.get("ground", 0.0), tile=TILE)
+        stage.backdrop(tuple(described["color"]), height=described.get("ground", 0.0), tile=TILE)
     getattr(_module_of(name), name)(stage)
     stage.camera(*described["camera"], lens=described.get("lens", 50.0))
     return stage
 
 
 def finish(name: str, scene: Any) -> None:
-    """Let the spheres of the baked particles overlap, choose the number of grains, and run the scene's own steps after a bake."""
-    for item in particle_objects(scene):
-        modifier = item.modifiers[display.MODIFIER_NAME]
-        display.set_input(modifier, display.RADIUS_SCALE, _RADIUS_SCALE)
-        display.set_input(modifier, display.COUNT, _GRAIN_COUNT)
+    """Run the scene's own steps after a bake."""
     getattr(_module_of(name), f"{name}_baked", lambda _: None)(scene)
 
 
