@@ -6,6 +6,9 @@ deforming mesh move on straight lines at constant velocities from frame to frame
 constant.
 """
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 
 from ..scene.animation import Motion
@@ -16,7 +19,7 @@ def pose_at(motion: Motion, frame: float) -> Floats:
     """The pose of a `Motion` at a (fractional) frame: world from local, shape (4, 4)."""
     first, second, share = interval(motion, frame)
     matrices = _matrices(motion)
-    return matrices[first].copy() if first == second else _between(matrices[first], matrices[second], share)
+    return matrices[first].copy() if first == second else _way(matrices[first], matrices[second]).at(share)
 
 
 def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats, Floats, Floats]:
@@ -37,8 +40,8 @@ def velocity_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats
     if first == second:
         return start.copy(), np.zeros(3), np.zeros(3)
     rate = frame_rate / float(motion.frames[second] - motion.frames[first])
-    turn = rotation_vector(_rotation_and_scale(end)[0] @ _rotation_and_scale(start)[0].T)
-    return _between(start, end, share), (end[:3, 3] - start[:3, 3]) * rate, turn * rate
+    way = _way(start, end)
+    return way.at(share), (end[:3, 3] - start[:3, 3]) * rate, way.turn * rate
 
 
 def vertices_at(motion: Motion, frame: float, frame_rate: float) -> tuple[Floats, Floats]:
@@ -77,14 +80,36 @@ def interval(motion: Motion, frame: float) -> tuple[int, int, float]:
     return first, first + 1, float((frame - frames[first]) / (frames[first + 1] - frames[first]))
 
 
-def _between(start: Floats, end: Floats, share: float) -> Floats:
+class _Way(NamedTuple):
+    """The way from one pose to another: both, their scales (3, 3), the first rotation (3, 3), and the turn between them [rad], (3,)."""
+
+    start: Floats
+    end: Floats
+    start_scale: Floats
+    end_scale: Floats
+    start_rotation: Floats
+    turn: Floats
+
+    def at(self, share: float) -> Floats:
+        """The pose at a share of the way, (4, 4)."""
+        pose = np.eye(4)
+        scale = (1.0 - share) * self.start_scale + share * self.end_scale
+        pose[:3, :3] = rotation_matrix(share * self.turn) @ self.start_rotation @ scale
+        pose[:3, 3] = (1.0 - share) * self.start[:3, 3] + share * self.end[:3, 3]
+        return pose
+
+
+def _way(start: Floats, end: Floats) -> _Way:
+    return _known_way(start.tobytes(), end.tobytes())
+
+
+# every substep asks for the pose of each collider, and its way changes once a frame
+@lru_cache(maxsize=256)
+def _known_way(start_bytes: bytes, end_bytes: bytes) -> _Way:
+    start, end = (np.frombuffer(pose).reshape(4, 4) for pose in (start_bytes, end_bytes))
     start_rotation, start_scale = _rotation_and_scale(start)
     end_rotation, end_scale = _rotation_and_scale(end)
-    turn = rotation_vector(end_rotation @ start_rotation.T)
-    pose = np.eye(4)
-    pose[:3, :3] = rotation_matrix(share * turn) @ start_rotation @ ((1.0 - share) * start_scale + share * end_scale)
-    pose[:3, 3] = (1.0 - share) * start[:3, 3] + share * end[:3, 3]
-    return pose
+    return _Way(start, end, start_scale, end_scale, start_rotation, rotation_vector(end_rotation @ start_rotation.T))
 
 
 def _rotation_and_scale(matrix: Floats) -> tuple[Floats, Floats]:
