@@ -111,11 +111,17 @@ def _are_behind(boundaries: Sequence[Boundary], images: Floats, sources: Floats,
 def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float) -> SurfacePiece:
     """The mesh, with what reaches deep into boundaries moved to just below their surfaces; `spacing` is that of the particles [m]."""
     position = piece.position.astype(np.float64)
-    depth = _DEPTH * spacing
+    depth, waiting = _DEPTH * spacing, np.arange(len(position))
     for _surface in range(_CORNER):
+        moved = np.zeros(len(position), np.bool_)
         for boundary in boundaries:
-            inside, distance, normal = boundary.near(position, -depth)
-            position[inside] -= (distance + depth)[:, None] * normal
+            inside, distance, normal = boundary.near(position[waiting], -depth)
+            position[waiting[inside]] -= (distance + depth)[:, None] * normal
+            moved[waiting[inside]] = True
+        # only what one boundary has moved can have come to lie in another
+        waiting = np.flatnonzero(moved)
+        if not len(waiting):
+            break
     return SurfacePiece(piece.name, piece.triangles, {**piece.arrays, POSITION: position.astype(np.float32)})
 
 
