@@ -38,6 +38,16 @@ SURFACE = (
 )
 
 
+def walked_materials() -> list[str]:
+    """Every material in the oldest Blender; in the others two of each display, which is all that differs between them."""
+    names = sorted(part("storage.presets").material_preset_names())
+    assert len(names) > 15
+    if bpy.app.version[:2] == (4, 2):
+        return names
+    grains = [name for name in names if name not in OWN_MESH + SURFACE]
+    return [*OWN_MESH[:2], *SURFACE[:2], *grains[:2]]
+
+
 def fresh(folder: Path, name: str, frames: int = 3) -> Any:
     """A saved file without objects, with few frames."""
     scene = inside.new_file()
@@ -124,13 +134,11 @@ def surface_replaces_particles(item: Any) -> None:
     assert abs(heights[0] - heights[1] - 0.5 * GRAVITY * (2 / 24.0) ** 2) < 0.015
 
 
-def every_material_on_two_parts(folder: Path) -> None:
-    """Both parts become particles, with every material."""
+def materials_on_two_parts(folder: Path) -> None:
+    """Both parts become particles, whatever the material."""
     scene = fresh(folder, "materials")
     item = two_parts()
-    names = sorted(part("storage.presets").material_preset_names())
-    assert len(names) > 15
-    for name in names:
+    for name in walked_materials():
         select(item)
         press("quick", material=name, particle_count=PARTICLES)
         assert (item.mpm.type, item.mpm.material.preset) == ("emitter", name)
@@ -277,7 +285,7 @@ def between_ready_scenes(folder: Path) -> None:
     assert len(points(LAST + 1, shown(own)[0])) == len(before)
 
 
-STEPS = (every_material_on_two_parts, any_shape, collider_and_inflow, change_cancel_resume, render, between_ready_scenes)
+STEPS = (materials_on_two_parts, any_shape, collider_and_inflow, change_cancel_resume, render, between_ready_scenes)
 
 inside.run(STEPS, Path(sys.argv[1]))
 inside.end(steps=len(STEPS))

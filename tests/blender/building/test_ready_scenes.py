@@ -208,6 +208,7 @@ def test_one_undo_takes_a_ready_scene_away(bpy: Any) -> None:
 
 
 @blender
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENES)
 def test_a_few_coarse_frames_bake(bpy: Any, tmp_path: Path, name: str) -> None:
     scene = add(bpy, name)
@@ -220,6 +221,7 @@ def test_a_few_coarse_frames_bake(bpy: Any, tmp_path: Path, name: str) -> None:
 
 
 @blender
+@pytest.mark.slow
 def test_no_snow_vanishes_in_view(bpy: Any, tmp_path: Path) -> None:
     """Snow that leaves the domain is outside the camera's view by then."""
     from bpy_extras.object_utils import world_to_camera_view
