@@ -8,32 +8,43 @@ its added mass. See docs/rigid_bodies.md.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..geometry.rotation import Floats
 from ..particles import Piece
 from ..scene.description import Scene
 from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
 from .breaking import Breaking
+from .broyden import TOLERANCE, Broyden, inertia_matrix
+from .contact_search import NEAREST, ContactSearch, Touching
+from .coverage import COVER_REACH
 from .exchange import sum_momenta, sum_moments
 from .impacts import Impact, approach_speed, impacts_of
-from .obstacle import Floats
 from .obstacles import Fields, ObstacleGroup
-from .rigid_body import STATE_SIZE, RigidBody
-from .rigid_contact import Contacts, find_contacts, rigid_surface, surface_of
-from .rigid_impulses import SolverBodies
+from .rigid_body import RigidBody
+from .rigid_contact import Contacts
+from .rigid_impulses import SolverBodies, settle
+from .rigid_surfaces import RigidSurface, surface_of
+from .rigid_table import VELOCITY, RigidTable
+from .warm_start import REACH, SIZE, forces_of, renumbered, table_of
 
-# the tolerated mismatch, relative to the change of velocity, and the largest number of evaluations of the exchange
-TOLERANCE = 0.02
+# the largest number of evaluations of the exchange
 EVALUATIONS = 8
 # a mismatch that moves a body by less than this in a substep is negligible [cells]
 NEGLIGIBLE = 1e-7
 # the search distance for contacts, relative to how far bodies can move in a substep
 FORESIGHT = 1.5
+# bodies at rest have less than this share of the speed that gravity adds in a substep
+RESTING = 2e-3
+# the longest substep of rigid bodies, whatever particles allow [s]
+LONGEST_STEP = 1.0 / 240.0
+# blocks of nodes are compared with bodies in cubes of this many
+COARSE = 4
 
 
 class RigidBodies:
@@ -45,60 +56,110 @@ class RigidBodies:
         fields: see `ObstacleGroup`.
 
     Attributes:
-        bodies: in the order of the scene's colliders.
+        bodies: in the order of the scene's colliders; the pieces of a body take its place.
         groups: an obstacle group for each body.
         breaking: the bodies that may break; None if none may.
+        near: the groups of the bodies that may reach nodes; the others need no surfaces.
     """
 
     def __init__(self, scene: Scene, passive: list[ObstacleGroup], fields: Fields) -> None:
+        self._scene, self._fields = scene, fields
+        self._spacing = scene.solver.grid_spacing
         dynamic = [collider for collider in scene.colliders if collider.dynamic and collider.is_ever_enabled]
-        self.bodies = [RigidBody(collider, scene) for collider in dynamic]
+        self.bodies: list[RigidBody] = []
+        self.groups: list[ObstacleGroup] = []
+        self.near: list[ObstacleGroup] = []
+        self._surfaces: list[RigidSurface] = []
+        others = [obstacle for group in passive for obstacle in group.obstacles] if dynamic else []
+        self._others = [surface_of(obstacle, scene) for obstacle in others]
+        self._touching: Touching | None = None
+        self._least = np.zeros(0)
+        # the contacts of the last substep, see `warm_start`
+        self._kept = np.zeros((0, SIZE))
+        # each body's inverse Jacobian from the last substep
+        self._inverses: list[Floats | None] = []
+        self._blocks: tuple[object, Floats] | None = None
+        self.take([RigidBody(collider, scene) for collider in dynamic])
         self.breaking = Breaking(self.bodies, scene) if scene.breaks else None
         self._impacts: list[Impact] = []
-        self._scene, self._fields = scene, fields
-        self.groups = [ObstacleGroup([body.obstacle], scene, fields) for body in self.bodies]
-        self._spacing = scene.solver.grid_spacing
-        others = [obstacle for group in passive for obstacle in group.obstacles] if self.bodies else []
-        self._others = [surface_of(obstacle, scene) for obstacle in others]
-        self._surfaces = [rigid_surface(body.obstacle, scene, number) for number, body in enumerate(self.bodies)]
-        self._saved = self.state()
-        self._saved_breaking = None if self.breaking is None else self.breaking.state()
-        self._contacts: Contacts | None = None
-        self._least = np.zeros(0)
-        # each body's inverse Jacobian from the last substep
-        self._inverses: list[Floats | None] = [None] * len(self.bodies)
+        self.save()
+
+    def take(self, bodies: Sequence[RigidBody]) -> None:
+        """Replace the bodies, between two substeps.
+
+        Those that remain keep their state and their contacts; their order must not change. New ones have the state that they were given.
+        """
+        known = {id(body): place for place, body in enumerate(self.bodies)}
+        places = [known.get(id(body), -1) for body in bodies]
+        groups, surfaces, inverses = self.groups, self._surfaces, self._inverses
+        self._kept = renumbered(self._kept, np.array(places, np.int64), len(self.bodies))
+        self.bodies = list(bodies)
+        self.groups = [self._group_of(body) if place < 0 else groups[place] for body, place in zip(bodies, places, strict=True)]
+        self._surfaces = [
+            RigidSurface(body.obstacle, self._scene) if place < 0 else surfaces[place] for body, place in zip(bodies, places, strict=True)
+        ]
+        self._inverses = [None if place < 0 else inverses[place] for place in places]
+        for number, (surface, body) in enumerate(zip(self._surfaces, self.bodies, strict=True)):
+            surface.body = number
+            body.place()
+        self.near = [group for group in self.near if group in self.groups]
+        self._table = RigidTable([body.row for body in self.bodies])
+        # of all points from the center of mass
+        self._reach = np.array(
+            [
+                surface.obstacle.scale * (surface.radius + float(np.linalg.norm(surface.middle - surface.obstacle.pivot)))
+                for surface in self._surfaces
+            ]
+        )
+        self._search = ContactSearch(self._surfaces, self._others, self._table, self._spacing)
+        self._animated = [
+            group for body, group in zip(self.bodies, self.groups, strict=True) if body.obstacle.collider.animation is not None
+        ]
+        self._is_present = np.array([body.obstacle.is_present for body in self.bodies], np.bool_)
+        self._is_near = np.array([group in self.near for group in self.groups], np.bool_)
+        self._touching = None
+
+    def _group_of(self, body: RigidBody) -> ObstacleGroup:
+        return ObstacleGroup([body.obstacle], self._scene, self._fields)
+
+    @property
+    def longest_step(self) -> float:
+        """The longest substep [s]; infinite without bodies."""
+        return LONGEST_STEP if self.bodies else math.inf
 
     def poses(self) -> dict[str, Floats]:
         """World from local (4, 4) of each body, by name."""
         return {body.name: body.pose for body in self.bodies}
 
+    def state(self) -> Floats:
+        """The state of all bodies, shape (bodies, 18)."""
+        return self._table.state.copy()
+
     def new_pieces(self) -> dict[str, Piece]:
         """The pieces, by name, that have formed since the last call."""
         return {} if self.breaking is None else self.breaking.new_pieces()
 
-    def state(self) -> Floats:
-        """The state of all bodies, shape (bodies, 18)."""
-        return np.array([body.state() for body in self.bodies]).reshape(-1, STATE_SIZE)
-
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The state as arrays for a checkpoint."""
-        return {"rigid_bodies": self.state(), **({} if self.breaking is None else self.breaking.arrays())}
+        """The state, with the contacts of the last substep (see `warm_start`), as arrays for a checkpoint."""
+        pieces = {} if self.breaking is None else self.breaking.arrays()
+        return {"rigid_bodies": self.state(), **({"rigid_contacts": self._kept} if self.bodies else {}), **pieces}
 
     def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore what `arrays` returned."""
         if self.breaking is not None:
             self.breaking.load(arrays)
-            self._take_members(self.breaking)
-        self.load(arrays["rigid_bodies"])
+            self.take([member.body for member in self.breaking.members])
+        self.load(arrays["rigid_bodies"], arrays.get("rigid_contacts", self._kept))
 
-    def load(self, state: Floats) -> None:
-        """Restore a state that `state` returned."""
-        for body, its in zip(self.bodies, state, strict=True):
-            body.set_state(its)
+    def load(self, state: Floats, kept: Floats) -> None:
+        """Restore the state of the bodies and the contacts of the last substep."""
+        self._table.state[:] = state
+        self._kept = kept
 
     def save(self) -> None:
         """Save the state for `restore`, and reset everything else that later substeps depend on."""
         self._saved = self.state()
+        self._saved_bodies, self._saved_kept = list(self.bodies), self._kept
         self._saved_breaking = None if self.breaking is None else self.breaking.state()
         self._inverses = [None] * len(self.bodies)
 
@@ -106,32 +167,51 @@ class RigidBodies:
         """Return to the last saved state."""
         if self.breaking is not None and self._saved_breaking is not None:
             self.breaking.restore(self._saved_breaking)
-            self._take_members(self.breaking)
-        self.load(self._saved)
-
-    def _take_members(self, breaking: Breaking) -> None:
-        """Take over the bodies after some have broken."""
-        known = {id(body): place for place, body in enumerate(self.bodies)}
-        places = [known.get(id(member.body)) for member in breaking.members]
-        groups, inverses, surfaces = self.groups, self._inverses, self._surfaces
-        self.bodies = [member.body for member in breaking.members]
-        self.groups = [
-            ObstacleGroup([body.obstacle], self._scene, self._fields) if place is None else groups[place]
-            for body, place in zip(self.bodies, places, strict=True)
-        ]
-        self._inverses = [None if place is None else inverses[place] for place in places]
-        self._surfaces = [
-            rigid_surface(body.obstacle, self._scene) if place is None else surfaces[place]
-            for body, place in zip(self.bodies, places, strict=True)
-        ]
-        for number, surface in enumerate(self._surfaces):
-            surface.body = number
-        self._contacts = None
+        if self.bodies != self._saved_bodies:
+            self.take(self._saved_bodies)
+        self.load(self._saved, self._saved_kept)
 
     def place(self) -> None:
-        """Move the colliders to the poses of the bodies."""
+        """Move all colliders to the poses of the bodies."""
         for body in self.bodies:
             body.place()
+
+    def find_near(self, store: ParticleStore, seconds: float) -> None:
+        """Find the bodies that may reach nodes within a time [s], see `near`, and move their colliders to their poses."""
+        if not self.bodies:
+            return
+        layout = store.layout
+        if self._blocks is None or self._blocks[0] is not layout:
+            self._blocks = layout, np.unique(layout.node_coordinates // COARSE, axis=0) * (COARSE * BLOCK * self._spacing)
+        low = self._blocks[1]
+        speeds = self._speeds(self._table.velocities)
+        reach = self._reach + (COVER_REACH + 1.0) * self._spacing + seconds * speeds
+        centers = self._table.centers
+        close = np.zeros(len(self.bodies), np.bool_)
+        size = COARSE * BLOCK * self._spacing
+        axes = [0, 2] if self._scene.solver.dimension == 2 else [0, 1, 2]
+        if len(low):
+            inside = (centers + reach[:, None] > low.min(axis=0)) & (centers - reach[:, None] < low.max(axis=0) + size)
+            for number in np.flatnonzero(inside[:, axes].all(axis=1)):
+                nearest = np.clip(centers[number], low, low + size) - centers[number]
+                close[number] = ((nearest[:, axes] ** 2).sum(axis=1) < reach[number] ** 2).any()
+        # once more after it has left, which empties its surfaces
+        found = close | self._is_near
+        self._is_near = close
+        self.near = [group for group, is_found in zip(self.groups, found, strict=True) if is_found]
+        for number in np.flatnonzero(found):
+            self.bodies[number].place()
+
+    def take_values(self, frame: float) -> None:
+        """Update the animated values of all bodies for a time, in frames."""
+        for group in self._animated:
+            group.take_values(frame)
+        if self._animated:
+            self._is_present = np.array([body.obstacle.is_present for body in self.bodies])
+
+    def _speeds(self, velocities: Floats) -> Floats:
+        """Bounds on the speeds of the points of each body [m/s]."""
+        return np.linalg.norm(velocities[:, :3], axis=1) + np.linalg.norm(velocities[:, 3:], axis=1) * self._reach
 
     def exchange_momentum(self, store: ParticleStore, gravity: Floats, dt: float) -> None:
         """Exchange momentum with nodes, colliders and one another, which gives the velocities with which the bodies then move.
@@ -142,50 +222,65 @@ class RigidBodies:
         """
         if not self.bodies:
             return
-        self._contacts = self._find_contacts(gravity, dt)
-        before = np.array([body.velocities for body in self.bodies])
-        accelerations = np.array([gravity * (body.inverse_mass > 0.0) * body.obstacle.is_present for body in self.bodies])
+        table, is_present = self._table, self._is_present
+        before = table.velocities
+        found = self._touching = self._find_contacts(before, gravity, dt)
+        accelerations = gravity * (table.inverse_mass > 0.0) * is_present[:, None]
         free = before + dt * np.hstack([accelerations, np.zeros_like(accelerations)])
-        self._least = self._contacts.least_velocities(free, accelerations, dt)
+        self._least = found.contacts.least_velocities(free, accelerations, dt)
         if self.breaking is not None:
-            self._note_impacts(self.breaking, before, dt)
+            self._note_impacts(self.breaking, found.contacts, before, dt)
+        table.state[:, VELOCITY] += dt * accelerations
+        near = {id(group) for group in self.near}
         for number, (body, group) in enumerate(zip(self.bodies, self.groups, strict=True)):
-            if body.obstacle.is_present:
-                body.push(np.concatenate([body.mass * dt * gravity, np.zeros(3)]))
+            if id(group) in near and is_present[number]:
                 self._exchange(number, body, group, before, store, dt)
-        velocities = np.array([body.velocities for body in self.bodies])
-        self._contacts.solve(SolverBodies(velocities, *self._inverse(None)), self._least)
-        for body, group, its in zip(self.bodies, self.groups, velocities, strict=True):
-            if body.obstacle.is_present and len(self._contacts.first):
-                body.set_velocities(its)
-            body.place()
-            group.move_to(0.0)
+        if len(found.contacts.first):
+            self._solve(found, table.velocities, gravity, dt)
+        else:
+            self._kept = np.zeros((0, SIZE))
+        for body, group in zip(self.bodies, self.groups, strict=True):
+            if id(group) in near:
+                body.place()
+                group.move_to(0.0)
 
-    def _note_impacts(self, breaking: Breaking, before: Floats, dt: float) -> None:
+    def _note_impacts(self, breaking: Breaking, contacts: Contacts, before: Floats, dt: float) -> None:
         """Find the impacts of a substep that may break bodies, from the velocities before."""
-        contacts, breakables = self._contacts, breaking.breakables
-        assert contacts is not None
+        breakables = breaking.breakables
         self._impacts = []
         least = min((piece.least_speed for piece in breakables if piece is not None), default=math.inf)
         if approach_speed(contacts, before, dt) >= least:
-            bodies = SolverBodies(before.copy(), *self._inverse(None))
-            self._impacts = impacts_of(breakables, self._surfaces, self._others, contacts, bodies, dt)
+            bodies = SolverBodies(before.copy(), *self._inverse())
+            self._impacts = impacts_of(breakables, self._surfaces, self._others, contacts, bodies, self._table.centers, dt)
 
-    def _find_contacts(self, gravity: Floats, dt: float) -> Contacts:
+    def _solve(self, found: Touching, velocities: Floats, gravity: Floats, dt: float) -> None:
+        """Apply the impulses of all contacts, and let bodies rest whose velocities would be noise."""
+        contacts, table = found.contacts, self._table
+        first, reach = contacts.first, REACH * table.gyration
+        forces = forces_of(first, found.partner, found.places, reach, self._kept)
+        bodies = SolverBodies(velocities, *self._inverse())
+        impulses, noise = contacts.solve(bodies, self._least, dt * forces)
+        resting = np.zeros(len(velocities), np.bool_)
+        limits = np.full(len(velocities), RESTING * dt * float(np.linalg.norm(gravity)))
+        settle(contacts, impulses, noise, bodies, table.gyration, limits, resting)
+        velocities[resting] = 0.0
+        table.set_velocities(velocities, self._is_present)
+        self._kept = table_of(first, found.partner, found.places, impulses / dt)
+
+    def _find_contacts(self, velocities: Floats, gravity: Floats, dt: float) -> Touching:
         # an infinite collider counts with its speed near the bodies
-        around = np.floor([body.center / (BLOCK * self._spacing) for body in self.bodies]).astype(np.int64)
-        fastest = sum(sorted(surface.speed(around) for surface in self._surfaces)[-2:])
-        fastest += max((other.speed(around) for other in self._others), default=0.0)
-        way = dt * (fastest + dt * float(np.linalg.norm(gravity)))
-        return find_contacts(self._surfaces, self._others, FORESIGHT * way + 1e-3 * self._spacing)
+        around = np.floor(self._table.centers / (BLOCK * self._spacing)).astype(np.int64)
+        ways = self._speeds(velocities) + dt * float(np.linalg.norm(gravity))
+        others = np.array([other.speed(around) for other in self._others], np.float64)
+        margins = FORESIGHT * dt * np.concatenate([ways, others])
+        margins[: len(self.bodies)] += NEAREST * self._table.gyration
+        return self._search.find(margins, velocities)
 
-    def _inverse(self, alone: int | None) -> tuple[Floats, Floats]:
+    def _inverse(self, alone: int | None = None) -> tuple[Floats, Floats]:
         """Inverse masses (bodies, 3) and inertias (bodies, 3, 3); if `alone` is given, zero for all other bodies."""
-        masses = np.array([body.inverse_mass for body in self.bodies])
-        inertias = np.array([body.inverse_inertia for body in self.bodies])
-        for number, body in enumerate(self.bodies):
-            if not body.obstacle.is_present or alone not in (None, number):
-                masses[number], inertias[number] = 0.0, 0.0
+        masses, inertias = self._table.inverse_mass.copy(), self._table.inverse_inertia
+        fixed = ~self._is_present if alone is None else np.arange(len(masses)) != alone
+        masses[fixed], inertias[fixed] = 0.0, 0.0
         return masses, inertias
 
     def _exchange(self, number: int, body: RigidBody, group: ObstacleGroup, before: Floats, store: ParticleStore, dt: float) -> None:
@@ -200,6 +295,10 @@ class RigidBodies:
         # scales angular velocities to speeds [m/s], so that rotation counts as much as translation
         unit = np.array([1.0] * 3 + [body.gyration] * 3)
         inverse = self._inverse(number)
+        assert self._touching is not None
+        contacts = self._touching.contacts
+        its = np.flatnonzero((contacts.first == number) | (contacts.second == number))
+        contacts, least = contacts.rows(its), self._least[its]
         trial = before[number]
         impulse, is_found = np.zeros(6), False
         solver: Broyden | None = None
@@ -209,13 +308,12 @@ class RigidBodies:
             impulse = self._impulse(group, trial, blocks, body.center, store)
             outcome = before.copy()
             outcome[number] = free - weight @ impulse
-            assert self._contacts is not None
-            self._contacts.solve(SolverBodies(outcome, *inverse), self._least)
+            contacts.solve(SolverBodies(outcome, *inverse), least)
             mismatch = unit * (outcome[number] - trial)
             if solver is None:
                 known = self._inverses[number]
                 if known is None:
-                    touched = _matrix(group.touched_inertia(store, body.center))
+                    touched = inertia_matrix(group.touched_inertia(store, body.center))
                     known = np.linalg.inv(np.eye(6) + (unit[:, None] * weight) @ touched / unit)
                 solver = Broyden(known, mismatch)
             change = float(np.linalg.norm(unit * (weight @ impulse)))
@@ -272,59 +370,17 @@ class RigidBodies:
         """Move the bodies by a substep; returns the name of what became unstable, or None."""
         if not self.bodies:
             return None
-        contacts = self._contacts
-        moves = np.zeros((len(self.bodies), 6)) if contacts is None else contacts.separation(*self._inverse(None))
-        for body, move in zip(self.bodies, moves, strict=True):
-            if not body.obstacle.is_present:
-                continue
-            if not np.isfinite(body.state()).all():
-                return f'Collider "{body.name}"'
-            body.advance(dt)
-            if move.any():
-                body.move(move[:3], move[3:])
+        table = self._table
+        unstable = np.flatnonzero(~np.isfinite(table.state).all(axis=1) & self._is_present)
+        if len(unstable):
+            return f'Collider "{self.bodies[unstable[0]].name}"'
+        moves = np.zeros((len(self.bodies), 6))
+        if self._touching is not None:
+            moves = self._touching.contacts.separation(*self._inverse(), table.gyration)
+        table.advance(dt, moves, self._is_present)
         if self.breaking is not None and self._impacts:
             self.place()
             if self.breaking.strike(self._impacts):
-                self._take_members(self.breaking)
+                self.take([member.body for member in self.breaking.members])
             self._impacts = []
         return None
-
-
-class Broyden:
-    """Broyden's method for a root of a mismatch of six velocities.
-
-    Args:
-        inverse: the inverse of minus the first derivative, (6, 6).
-        mismatch: the mismatch of the first trial.
-
-    Attributes:
-        inverse: the current estimate.
-    """
-
-    def __init__(self, inverse: Floats, mismatch: Floats) -> None:
-        self.inverse = inverse
-        self._first = float(np.linalg.norm(mismatch))
-        self._last = mismatch
-        self._step = np.zeros(6)
-
-    def is_done(self, mismatch: Floats, negligible: float) -> bool:
-        return float(np.linalg.norm(mismatch)) <= max(TOLERANCE * self._first, negligible)
-
-    def change(self, mismatch: Floats) -> Floats:
-        """The next change of the velocities, after the derivative is corrected by the effect of the last change."""
-        fallen = self._last - mismatch
-        reached = self.inverse @ fallen
-        along = float(self._step @ reached)
-        if abs(along) > 1e-12 * float(self._step @ self._step):
-            self.inverse = self.inverse + np.outer(self._step - reached, self._step @ self.inverse) / along
-        self._last = mismatch
-        self._step = self.inverse @ mismatch
-        return self._step
-
-
-def _matrix(moments: Floats) -> Floats:
-    """The momentum that material fixed to a body gains per unit velocity, (6, 6), from the moments of its mass (10,)."""
-    mass, x, y, z, xx, yy, zz, xy, yz, zx = moments
-    first = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
-    inertia = np.array([[yy + zz, -xy, -zx], [-xy, xx + zz, -yz], [-zx, -yz, xx + yy]])
-    return np.block([[mass * np.eye(3), first], [first.T, inertia]])

@@ -12,8 +12,9 @@ import numpy as np
 from .breakable import Breakable
 from .obstacle import Floats, Ints
 from .rigid_body import RigidBody
-from .rigid_contact import Contacts, RigidSurface, Surface
+from .rigid_contact import Contacts
 from .rigid_impulses import SolverBodies
+from .rigid_surfaces import RigidSurface, Surface
 
 
 class Impact(NamedTuple):
@@ -51,6 +52,7 @@ def impacts_of(
     others: list[Surface],
     contacts: Contacts,
     bodies: SolverBodies,
+    centers: Floats,
     dt: float,
 ) -> list[Impact]:
     """The impacts in a substep of the bodies that may break.
@@ -61,11 +63,11 @@ def impacts_of(
         others: of the other colliders.
         contacts: all contacts.
         bodies: as they move before the substep; the velocities are changed.
+        centers: of mass of the bodies [m], shape (bodies, 3).
         dt: [s].
     """
     least = -np.maximum(contacts.gap, 0.0) / dt
-    sizes = contacts.impulses(bodies, least)[:, 0]
-    centers = np.array([surface.obstacle.center for surface in surfaces])
+    sizes = contacts.solve(bodies, least)[0][:, 0]
     places = contacts.arms[:, :3] + centers[contacts.first]
     every = [*surfaces, *others]
     touched = np.where(contacts.second < 0, _nearest(others, places) + len(surfaces), contacts.second)

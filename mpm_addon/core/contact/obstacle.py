@@ -206,6 +206,11 @@ class Obstacle(AnimatedObstacle):
             self.rigid[[1, 3, 5]] = 0.0
 
     @property
+    def pose(self) -> tuple[Floats, Floats]:
+        """World from local: the linear part (3, 3) and the origin (3,)."""
+        return self._matrix[:3, :3], self._matrix[:3, 3]
+
+    @property
     def center(self) -> Floats:
         """The position of its pivot [m], shape (3,)."""
         return self.rigid[6:]
@@ -291,13 +296,13 @@ class Obstacle(AnimatedObstacle):
         return self.distance(points)[0] < (-allowance if is_whole_shape else 0.0)
 
     @cached_property
-    def _exact(self) -> DistanceQuery:
-        return exact_query(self._shape, 0.0 if self._is_piece else self._spacing)
-
-    @cached_property
     def _query(self) -> DistanceQuery:
         # the distance from a fixed collider is measured once per node, that from a moving one in every substep
         return distance_query(self._shape, self._spacing) if self.is_moving else self._exact
+
+    @cached_property
+    def _exact(self) -> DistanceQuery:
+        return exact_query(self._shape, 0.0 if self._is_piece else self._spacing)
 
     def distance(self, points: Floats, *, is_exact: bool = False) -> tuple[Floats, Floats]:
         """The signed distance [m] of points (n, 3), shape (n,), positive outside, and its gradient (n, 3).

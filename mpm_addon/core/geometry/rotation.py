@@ -62,3 +62,14 @@ def rotation_matrix(vector: ArrayLike) -> Floats:
         return np.eye(3)
     axis = cross_matrix(vector / angle)
     return np.eye(3) + math.sin(angle) * axis + (2.0 * math.sin(0.5 * angle) ** 2) * (axis @ axis)
+
+
+def rotation_matrices(vectors: Floats) -> Floats:
+    """`rotation_matrix` of many rotation vectors (n, 3) [rad], shape (n, 3, 3)."""
+    angles = np.linalg.norm(vectors, axis=1)
+    axes = vectors / np.where(angles == 0.0, 1.0, angles)[:, None]
+    cross = np.zeros((len(vectors), 3, 3))
+    cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = -axes[:, 2], axes[:, 1], -axes[:, 0]
+    cross -= cross.transpose(0, 2, 1)
+    sine, half = np.sin(angles)[:, None, None], np.sin(0.5 * angles)[:, None, None]
+    return np.eye(3) + sine * cross + (2.0 * half**2) * (cross @ cross)

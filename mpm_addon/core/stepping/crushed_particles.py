@@ -26,9 +26,9 @@ def find_crushed(scene: Scene, density_ratio: NDArray[np.floating], emitter_inde
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
     density = np.array([law.density * emitter.mass_scale for law, emitter in zip(laws, scene.emitters, strict=True)])
     painted = [np.ones(1) if each.painting is None else each.painting.values.get("density", np.ones(1)) for each in scene.emitters]
-    most, least = (density * [extreme(values) for values in painted] for extreme in (np.max, np.min))
+    most, least = (density * np.array([extreme(values) for values in painted], np.float64) for extreme in (np.max, np.min))
     limit = CRUSHED * most.max(initial=0.0) / least
-    limit[[not law.takes_space for law in laws]] = np.inf
+    limit[np.array([not law.takes_space for law in laws], np.bool_)] = np.inf
     return np.asarray(density_ratio > limit[emitter_index])
 
 

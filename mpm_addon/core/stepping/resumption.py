@@ -88,6 +88,8 @@ def _particle_axis(name: str) -> tuple[int, str]:
         return 0, "pinned"
     if name.startswith("bond_"):
         return 0, "bonds" if name == "bond_pair" else "parted"
+    if name == "rigid_contacts":
+        return 0, "contacts"
     if name.startswith("body_node_"):
         return 0, "nodes"
     if name == "body_field_of_part":

@@ -142,7 +142,7 @@ class Stepper:
         self.moment = frame
         self._director.move_to(frame)
         self.pins.move_to(frame)
-        return self._director.drive(frame)
+        return self._director.drive(frame)._replace(longest=self.rigid.longest_step)
 
     def solids(self) -> list[ObstacleGroup]:
         """All obstacles that particles cannot be emitted in; moves dynamic colliders to their current poses."""
@@ -162,8 +162,9 @@ class Stepper:
     def move_obstacles(self, frame: float) -> float:
         """Move obstacles to a moment, in frames; returns the greatest speed of these and of pin targets [m/s]."""
         fastest = self.pins.speed
-        self.rigid.place()
-        for obstacle in self.obstacles + self.rigid.groups:
+        self.rigid.take_values(frame)
+        self.rigid.find_near(self._store, self._time.frame_seconds)
+        for obstacle in self.obstacles + self.rigid.near:
             obstacle.take_values(frame)
             if obstacle.is_moving:
                 obstacle.move_to(frame)
@@ -199,7 +200,7 @@ class Stepper:
         farthest = self._drift + max(dt * fastest / self.spacing, self.pins.reach, self.rest.reach(dt))
         self._is_near[:] = False
         self._is_near[self.pins.blocks] = True
-        for obstacle in self.obstacles + self.rigid.groups:
+        for obstacle in self.obstacles + self.rigid.near:
             self._is_near[obstacle.due_blocks(self._store.node_speeds, dt, self.pins.reach, farthest)] = True
         self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
         trouble, drift = self._advance(dt)
@@ -272,7 +273,7 @@ class Stepper:
 
     def _meet_obstacles(self, dt: float) -> None:
         gravity = self._director.gravity[:3].astype(np.float64)
-        for obstacle in self.obstacles + self.rigid.groups:
+        for obstacle in self.obstacles + self.rigid.near:
             obstacle.take_gravity(gravity)
         with self.rest.noting_colliders():
             for obstacle in self.obstacles:
@@ -287,7 +288,7 @@ class Stepper:
             with self.rest.noting_colliders():
                 for obstacle in self.obstacles:
                     obstacle.apply_contact_impulses(self._store)
-        self._space.fill(self._store, self.obstacles + self.rigid.groups)
+        self._space.fill(self._store, self.obstacles + self.rigid.near)
 
     def _push_particles(self, dt: float) -> None:
         """Push particles out of the obstacles; several may push a particle one after another."""

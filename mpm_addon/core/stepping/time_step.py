@@ -35,11 +35,13 @@ class Drive(NamedTuple):
         acceleration: the greatest external acceleration [m/s^2].
         frequency: the angular frequency of external springs [rad/s].
         stiffening: the factor by which waves can become faster before the speeds are measured again.
+        longest: the longest substep of what moves without particles [s].
     """
 
     acceleration: float = 0.0
     frequency: float = 0.0
     stiffening: float = 1.0
+    longest: float = math.inf
 
 
 class StepControl:
@@ -108,6 +110,7 @@ class StepControl:
         viscous = (each.law.viscous_limit(h, dimension, stiffness_scale=each.stiffness_scale) for each in self._instances)
         limit = min(viscous, default=math.inf)
         limit = min([limit, *(each.law.capillary_limit(h) for each in self._instances)])
+        limit = min(limit, self.drive.longest)
         wave = self.speeds.wave * self.drive.stiffening
         if wave + speed > 0.0:
             limit = min(limit, self._solver.cfl * h / (wave + speed))

@@ -108,7 +108,8 @@ class RestGrid:
     def _empty_store(self) -> ParticleStore:
         world = self._world
         fields = self.parts.fields
-        return ParticleStore(len(self.parts.instances), world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=fields)
+        count = max(1, len(self.parts.instances))
+        return ParticleStore(count, world.dtype, world.dimension, row_count=REST_ROW_COUNT, fields=fields)
 
     def _lay_out(self) -> None:
         """Make the arrays of the nodes of the store."""

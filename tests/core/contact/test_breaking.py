@@ -11,7 +11,7 @@ from mpm_addon.core.contact.breaking import Breaking, Member
 from mpm_addon.core.contact.impacts import Impact, displacements
 from mpm_addon.core.contact.obstacle import Obstacle
 from mpm_addon.core.contact.rigid_body import RigidBody
-from mpm_addon.core.contact.rigid_contact import rigid_surface, surface_of
+from mpm_addon.core.contact.rigid_surfaces import RigidSurface, surface_of
 from mpm_addon.core.errors import CacheError, SceneError
 from mpm_addon.core.geometry.shapes import Box, Plane
 from mpm_addon.core.scene.animation import Motion
@@ -127,7 +127,7 @@ def test_a_tetrahedron_moves_in_as_far_as_the_surface_while_a_wave_crosses_it() 
     """u = v r / c, at most the depth of its ball, and half of it between two bodies that move; c^2 = E / rho."""
     body, piece = solid_brick(height=0.03, rotation=(0.0, 0.0, 0.0))
     described = falling()
-    floor = rigid_surface(_obstacle(FLOOR, described), described)
+    floor = RigidSurface(_obstacle(FLOOR, described), described)
     body.place()
     assert piece.wave_speed == pytest.approx(np.sqrt(1e10 / 2000.0))
     alone, shared = (displacements(piece, body, [Impact(0, floor, 4.0, is_shared)]) for is_shared in (False, True))
