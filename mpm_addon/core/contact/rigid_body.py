@@ -112,6 +112,11 @@ class RigidBody:
         """Velocity of the center of mass [m/s] and angular velocity [rad/s], shape (6,)."""
         return np.concatenate([self.velocity, self.inverse_inertia @ self.spin])
 
+    def set_velocities(self, velocities: Floats) -> None:
+        """Set the velocities, as in `velocities`."""
+        self.velocity = velocities[:3]
+        self.spin = self.rotation @ self.row.inertia @ self.rotation.T @ velocities[3:]
+
     @property
     def pose(self) -> Floats:
         """World from local, shape (4, 4)."""
