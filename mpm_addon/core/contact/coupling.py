@@ -104,11 +104,11 @@ class RigidBodies:
             body.place()
         self.near = [group for group in self.near if group in self.groups]
         self._table = RigidTable([body.row for body in self.bodies])
-        # of all points from the center of mass
+        # of all points from the center of mass; in the pose at the start, so that the last bit does not depend on when this is called
         self._reach = np.array(
             [
-                surface.obstacle.scale * (surface.radius + float(np.linalg.norm(surface.middle - surface.obstacle.pivot)))
-                for surface in self._surfaces
+                body.start_scale * (surface.radius + float(np.linalg.norm(surface.middle - surface.obstacle.pivot)))
+                for body, surface in zip(self.bodies, self._surfaces, strict=True)
             ]
         )
         self._search = ContactSearch(self._surfaces, self._others, self._table, self._spacing)
@@ -149,12 +149,13 @@ class RigidBodies:
         if self.breaking is not None:
             self.breaking.load(arrays)
             self.take([member.body for member in self.breaking.members])
-        self.load(arrays["rigid_bodies"], arrays.get("rigid_contacts", self._kept))
+        self.load(arrays["rigid_bodies"], arrays.get("rigid_contacts"))
 
-    def load(self, state: Floats, kept: Floats) -> None:
-        """Restore the state of the bodies and the contacts of the last substep."""
+    def load(self, state: Floats, kept: Floats | None = None) -> None:
+        """Restore the state of the bodies and the contacts of the last substep, or leave these as they are."""
         self._table.state[:] = state
-        self._kept = kept
+        if kept is not None:
+            self._kept = kept
 
     def save(self) -> None:
         """Save the state for `restore`, and reset everything else that later substeps depend on."""

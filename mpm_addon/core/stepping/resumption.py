@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contact.breaking import PREFIX, group_of, wrong_array
+from ..contact.warm_start import FIRST, PARTNER
 from ..emission.references import rest_states
 from ..errors import CacheError
 from ..messages import Action
@@ -47,6 +48,8 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
     if "pinned_id" in state:
         _check_pins(state, scene, emitted)
     _check_rest(state, scene)
+    if "rigid_contacts" in state:
+        _check_contacts(state)
     if "bond_pair" in state:
         _check_bonds(state, emitted)
     if scene.breaks:
@@ -57,8 +60,9 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
 
 def _check_types(state: State, own: State, scene: Scene) -> None:
     """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
-    # arrays of pins, rest states and bonds are missing if they came with an emitter that was added to the scene later
-    for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_"), ("bond_pair", "bond_")):
+    # arrays of pins, rest states and bonds are missing if they came with an emitter that was added to the scene later, and earlier
+    # versions had no contacts of rigid bodies
+    for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_"), ("bond_pair", "bond_"), ("rigid_contacts", "rigid_contacts")):
         if first not in state:
             own = {name: array for name, array in own.items() if not name.startswith(prefix)}
     if state.keys() != own.keys():
@@ -122,6 +126,14 @@ def _check_rest(state: State, scene: Scene) -> None:
     if "body_id" in state:
         _check_places(state, "body_key", "body_position", state["body_position"])
         _check_range(state, "body_part", len(state["body_field_of_part"]))
+
+
+def _check_contacts(state: State) -> None:
+    """Check the surfaces of contacts: a rigid body, and another one or, below zero, a collider, which a new take may have no more."""
+    first, partner = state["rigid_contacts"][:, FIRST], state["rigid_contacts"][:, PARTNER]
+    count = len(state["rigid_bodies"])
+    if ((first < 0) | (first >= count) | (partner >= count)).any():
+        raise wrong("rigid_contacts", "a body that does not exist")
 
 
 def _check_pins(state: State, scene: Scene, emitted: int) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from mpm_addon.core.contact.rigid_body import RigidBody
 from mpm_addon.core.contact.rigid_impulses import SolverBodies
+from mpm_addon.core.errors import CacheError
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.geometry.shapes.box import CUBE, CUBE_TRIANGLES
 from mpm_addon.core.scene.animation import Motion
@@ -163,7 +164,11 @@ def test_dominoes_fall_one_after_another() -> None:
 
 @pytest.mark.parametrize("kind", ["box", "mesh", "sphere", "capsule"])
 def test_a_collision_conserves_momentum_and_angular_momentum(kind: str) -> None:
-    """Of two bodies that hit each other off their middles, with friction and without gravity; the energy does not grow."""
+    """Of two bodies that hit each other off their middles, with friction and without gravity; the energy does not grow.
+
+    In free flight the midpoint rule, which is symmetric in time, keeps the energy of a body that wobbles to within (dt w)^2, without
+    drift: here dt = 1/240 s and w = 2 rad/s, so 7e-5.
+    """
     other: Any = brick(
         "other", (0.0, 0.0, 0.0), (0.2, 0.1, 0.06), kind="mesh" if kind == "mesh" else "box", angular_velocity=(20.0, 90.0, 40.0)
     )
@@ -177,13 +182,12 @@ def test_a_collision_conserves_momentum_and_angular_momentum(kind: str) -> None:
     rows = []
     for _ in simulation.frames():
         bodies = simulation.rigid_bodies
-        momentum = sum(body.mass * body.velocity for body in bodies)
-        turning = sum(body.spin + body.mass * np.cross(body.center, body.velocity) for body in bodies)
+        momentum = np.sum([body.mass * body.velocity for body in bodies], axis=0)
+        turning = np.sum([body.spin + body.mass * np.cross(body.center, body.velocity) for body in bodies], axis=0)
         rows.append((*momentum, *turning, sum(body.kinetic_energy for body in bodies)))
     found = np.array(rows)
     scale = np.abs(found[0, :6]).max()
     assert np.abs(found[:, :6] - found[0, :6]).max() < 1e-9 * scale
-    # in free flight the midpoint rule conserves it only to second order in the substep
     assert (found[:, 6] < (1.0 + 1e-9) * found[0, 6]).all()
     assert (np.diff(found[:, 6]) < 1e-4 * found[0, 6]).all()
     assert found[-1, 6] < 0.99 * found[0, 6]
@@ -216,6 +220,23 @@ def test_a_resumed_pile_gives_the_same_bytes() -> None:
     for mine, its in zip(rest, resumed, strict=True):
         assert all(pose.tobytes() == its[name].tobytes() for name, pose in mine.items())
     assert any(pose.tobytes() != cold[-1][name].tobytes() for name, pose in rest[-1].items())
+
+
+def test_a_checkpoint_of_contacts_of_other_bodies_is_refused() -> None:
+    """Of an earlier version it has none, and the sweeps begin without."""
+    simulation = Simulation(tumble())
+    frames = simulation.frames()
+    for _ in range(8):
+        next(frames)
+    good = simulation.snapshot()
+    assert len(good["rigid_contacts"])
+    old = {name: array for name, array in good.items() if name != "rigid_contacts"}
+    assert next(Simulation(tumble(), snapshot=old).frames()).poses
+    for column, value in ((0, 9.0), (0, -1.0), (1, 9.0)):
+        contacts = good["rigid_contacts"].copy()
+        contacts[0, column] = value
+        with pytest.raises(CacheError, match="rigid_contacts"):
+            Simulation(tumble(), snapshot={**good, "rigid_contacts": contacts})
 
 
 def test_bodies_can_be_replaced_between_two_substeps() -> None:
