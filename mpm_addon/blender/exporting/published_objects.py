@@ -4,6 +4,7 @@ A particle object and what shows its derived data are copied together: what a su
 the original scene.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -111,10 +112,11 @@ def derived_objects_of(item: BlenderObject) -> list[tuple[str, BlenderObject]]:
 
 
 def _copied(kind: str, shown: BlenderObject, scene: BlenderScene, groups: list[NodeTree]) -> Member:
-    """A copy with data of its own, without parent and looks."""
+    """A copy with data of its own, without parent and looks, and with a name that USD keeps."""
     copy: BlenderObject = shown.copy()
     data: Any = shown.data.copy()
-    data.name = f"{shown.name} {kind.title()}"
+    # exporters change other names, each version of Blender in its own way, and then nothing is found in the file
+    data.name = re.sub(r"^(?=\d)|\W", "_", f"{shown.name} {kind.title()}", flags=re.ASCII)
     copy.name, copy.data, copy.parent = data.name, data, None
     copy.hide_viewport = copy.hide_render = False
     copy.modifiers.clear()

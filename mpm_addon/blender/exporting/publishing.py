@@ -61,7 +61,10 @@ def publish(context: Context, folder: Path) -> list[Message]:
         jobs += made
         notes += missing
     target = folder / name
-    bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
+    except RuntimeError as error:
+        raise cannot_write(target, error) from error
     try:
         told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
         said = run_script(_SCRIPT, [str(target), json.dumps(told)])
@@ -98,9 +101,13 @@ def _check_manifest(folder: Path) -> None:
 
 
 def _write_manifest(folder: Path, content: dict[str, Any]) -> None:
+    """Write the file that marks the folder as a publication. Raises MpmError."""
     manifest = {"kind": KIND, "schema": 1, **content, "versions": {"mpm_addon": version(), "blender": bpy.app.version_string}}
     data = json.dumps(manifest, indent=1).encode()
-    write_atomically(folder / MANIFEST, lambda file: file.write(data))
+    try:
+        write_atomically(folder / MANIFEST, lambda file: file.write(data))
+    except OSError as error:
+        raise cannot_write(folder / MANIFEST, error) from error
 
 
 def _write_frames(

@@ -23,6 +23,8 @@ from tests.blender.skin_objects import use
 
 blender = pytest.mark.blender
 FRAMES = (2, 3)
+# Names as artists give them, none of which USD allows.
+PARTICLES, SURFACE, SKIN = "Überlauf 1", "3 drops", "a-b.001 水"
 
 # In a Blender without the extension: prints each mesh as it is evaluated, with the material and the UVs of every face.
 LOOK = """
@@ -67,7 +69,7 @@ def saved(bpy: Any, tmp_path: Path) -> Any:
     """The particle object of a saved file with frames 1 to 3 of two emitters; at the last two, one is a skin and the other a surface."""
     scene = bpy.context.scene
     write_cache(tmp_path / "cache", {1: 6, 2: 6, 3: 6})
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "plan é.blend"))
     scene.mpm.cache = "//cache"
     scene.frame_start, scene.frame_end = 1, 3
     item = particle_objects.result_object(scene, "//cache")
@@ -88,6 +90,7 @@ def saved(bpy: Any, tmp_path: Path) -> Any:
         surface.data.materials.append(bpy.data.materials.new(name))
     volume_objects.add(item)
     swarm_objects.add(item, FOAM)
+    item.name, surface.name, skin.name = PARTICLES, SURFACE, SKIN
     scene.frame_set(2)
     bpy.ops.wm.save_mainfile()
     return item
@@ -117,34 +120,34 @@ def look(blend: Path, frames: list[float], tmp_path: Path) -> Mapping[str, Any]:
 
 
 @blender
-def test_derived_data_plays_without_the_extension(bpy: Any, saved: Any, tmp_path: Path) -> None:
+def test_derived_data_plays_without_the_extension_whatever_its_name(bpy: Any, saved: Any, tmp_path: Path) -> None:
     normals = [list(corner.vector) for corner in saved.mpm.display.parts[0].skin.data.corner_normals]
     blocks = counts(bpy)
     notes = list(map(in_blender, publishing.publish(bpy.context, tmp_path / "out")))
     assert counts(bpy) == blocks
-    assert '"MPM Particles" has no surface at frame 1; press Make Surface, then publish again.' in notes
-    assert '"MPM Particles" has no foam at frame 1; press Make Foam, then publish again.' in notes
+    assert f'"{PARTICLES}" has no surface at frame 1; press Make Surface, then publish again.' in notes
+    assert f'"{PARTICLES}" has no foam at frame 1; press Make Foam, then publish again.' in notes
     (tmp_path / "cache").rename(tmp_path / "gone")
     (tmp_path / "out").rename(tmp_path / "elsewhere")
-    answer = look(tmp_path / "elsewhere" / "shot.blend", [3, 1, 2, 2.25], tmp_path)
+    answer = look(tmp_path / "elsewhere" / "plan é.blend", [3, 1, 2, 2.25], tmp_path)
     shown = answer["shown"]
     assert not any(answer["has_settings"])
     for frame in FRAMES:
         found = shown[str(frame)]
-        check_surface(found["MPM Surface"])
-        check_skin(found["first Skin"], float(frame - 1))
-        np.testing.assert_allclose(found["first Skin"]["normals"], normals, atol=2e-3)
+        check_surface(found[SURFACE])
+        check_skin(found[SKIN], float(frame - 1))
+        np.testing.assert_allclose(found[SKIN]["normals"], normals, atol=2e-3)
         places = found["MPM Foam"]["values"]["position"]
         assert [place[2] for place in np.round(places, 3).tolist()] == [float(frame)] * (frame + 2)
         volume = found["MPM Volume"]
         assert (volume["file"], volume["grids"], volume["error"]) == (f"frame_{frame:06d}.vdb", ["density", "velocity"], "")
-        assert found["MPM Particles"]["vertices"] == 0
+        assert found[PARTICLES]["vertices"] == 0
     first = shown["1"]
-    assert (first["MPM Surface"]["vertices"], first["MPM Particles"]["vertices"], first["MPM Volume"]["error"]) == (0, 6, "")
+    assert (first[SURFACE]["vertices"], first[PARTICLES]["vertices"], first["MPM Volume"]["error"]) == (0, 6, "")
     # without a skin, all vertices lie at one point
-    assert not np.ptp(np.array(first["first Skin"]["values"]["position"]), axis=0).any()
+    assert not np.ptp(np.array(first[SKIN]["values"]["position"]), axis=0).any()
     # between two frames, vertices move along their velocity from the nearest one: 24 m/s, 24 frames per second
-    for name in ("MPM Surface", "first Skin"):
+    for name in (SURFACE, SKIN):
         moved = np.array(shown["2.25"][name]["values"]["position"]) - np.array(shown["2"][name]["values"]["position"])
         np.testing.assert_allclose(moved, np.tile([0.25, 0.0, 0.0], (len(moved), 1)), atol=1e-3)
 
@@ -179,4 +182,4 @@ def test_outdated_derived_data_is_published_and_named(bpy: Any, saved: Any, tmp_
     test_surface_files.write(saved, 3, emitters=(1,), settings="other")
     bpy.context.scene.frame_start = 2
     notes = list(map(in_blender, publishing.publish(bpy.context, tmp_path / "out")))
-    assert '"MPM Particles": its surface is outdated at frame 3; press Update Surface, then publish again.' in notes
+    assert f'"{PARTICLES}": its surface is outdated at frame 3; press Update Surface, then publish again.' in notes

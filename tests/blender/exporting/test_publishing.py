@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -192,6 +193,9 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
         monkeypatch.setattr(publishing, "_SCRIPT", make_file(tmp_path / "broken.py", "raise SystemExit('so it ends')"))
         assert message(tmp_path / "out") == "Blender exited with status 1 while processing the copy: so it ends"
         assert not (tmp_path / "out" / "shot.blend").exists()
+        (tmp_path / "out" / publishing.MANIFEST).write_text(json.dumps({"kind": publishing.KIND}))
+        (tmp_path / "out" / "shot.blend").mkdir()
+        assert re.fullmatch(r".*shot\.blend cannot be written \(.+\); choose another location\.", message(tmp_path / "out"))
 
 
 def make_file(path: Path, content: str = "") -> Path:
