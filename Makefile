@@ -45,8 +45,8 @@ fuzz: setup ## read 10,000 wrong files of every format; FUZZ="--format mesh.obj 
 build: setup ## build the extension's zip for this platform into build/
 	@$(PYTHON) tools/build_extension.py
 
-release: setup ## build this platform's zips for users: kernels of every processor level and Python; SPLIT=1 for a zip for each Python
-	@$(PYTHON) tools/build_extension.py --release $(if $(SPLIT),--split-by-python)
+release: setup ## build zips for all platforms and their checksums; SPLIT=1 for a zip for each Python, KERNELS=no for extensions.blender.org
+	@$(PYTHON) tools/build_extension.py --release $(if $(SPLIT),--split-by-python) $(if $(filter no,$(KERNELS)),--without-kernels)
 
 lint: setup ## check style, types and the direction of imports
 	@$(PYTHON) tools/lint.py

@@ -6,6 +6,7 @@ dependencies for each Python of the supported Blenders, because each llvmlite wh
 """
 
 import argparse
+import hashlib
 import importlib.util
 import os
 import platform
@@ -22,12 +23,19 @@ from pathlib import Path
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment, extension_version
 from site_pages import NOT_SHIPPED, make_site
+from third_party import NOTICES, LicenseError, third_party_notices
 
 from mpm_addon.core.processor import LEVELS, best_level
 
 STAGE = ROOT / "build" / "stage"
 WHEELS = ROOT / "build" / "wheels"
+KERNELS = "compiled_kernels"
+CHECKSUMS = "SHA256SUMS"
 BLENDERS_OWN_PACKAGES = ("numpy",)
+# [bytes] What extensions.blender.org accepts.
+LARGEST_ARCHIVE = 200_000_000
+# The first supported Blender with each Python, in ascending order.
+FIRST_BLENDERS = {"cp311": "4.2.0", "cp313": "5.1.0"}
 PYTHON_TAGS = tuple(sorted({"cp" + environment.python.replace(".", "") for environment in ENVIRONMENTS.values()}))
 
 # Blender's name of a platform, and the platform tags of wheels that pip should accept.
@@ -45,43 +53,68 @@ BAKED_BESIDE_A_SCENE = ("cache", "cache_*")
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--platform", choices=sorted(WHEEL_PLATFORMS), help="another platform than this one, without kernels")
-    parser.add_argument("--release", action="store_true", help="compile kernels for every level and Python, not this machine's alone")
+    parser.add_argument(
+        "--release", action="store_true", help="zips for every platform, with kernels for every level and Python of this one"
+    )
+    parser.add_argument("--without-kernels", action="store_true", help="leave out compiled kernels, as extensions.blender.org asks")
     parser.add_argument("--split-by-python", action="store_true", help="build a zip for each Python")
     parser.add_argument("--python-tag", action="append", default=[], metavar="cpXY", help="bundle wheels for a further Python, as cp314")
     arguments = parser.parse_args()
     python_tags = list(dict.fromkeys([*PYTHON_TAGS, *arguments.python_tag]))
+    groups = [[tag] for tag in python_tags] if arguments.split_by_python else [python_tags]
     try:
-        for tags in [[tag] for tag in python_tags] if arguments.split_by_python else [python_tags]:
-            archive = build(arguments.platform or this_platform(), tags, is_release=arguments.release, is_split=arguments.split_by_python)
-            print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
-    except BuildError as error:
+        stage_package()
+        archives = [
+            build(name, tags, levels_for(arguments, name), is_release=arguments.release, is_split=arguments.split_by_python)
+            for name in platforms_to_build(arguments)
+            for tags in groups
+        ]
+        if arguments.release:
+            print(f"build: {write_checksums(archives).relative_to(ROOT)}")
+    except (BuildError, LicenseError) as error:
         print(f"build: error: {error}", file=sys.stderr, flush=True)
         return 1
+    for archive in archives:
+        print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
     return 0
+
+
+def platforms_to_build(arguments: argparse.Namespace) -> list[str]:
+    """Returns the platform that was asked for, otherwise this one, and in a release all platforms, with this one last."""
+    if arguments.platform:
+        return [arguments.platform]
+    others = [name for name in WHEEL_PLATFORMS if name != this_platform()] if arguments.release else []
+    return [*others, this_platform()]
+
+
+def levels_for(arguments: argparse.Namespace, platform_name: str) -> list[str]:
+    """Returns the processor levels that kernels are compiled for. Only the platform that they are for can compile them."""
+    if arguments.without_kernels or platform_name != this_platform():
+        return []
+    return levels_to_compile(is_release=arguments.release)
 
 
 class BuildError(Exception):
     """The extension cannot be built; the message says why."""
 
 
-def build(name: str, python_tags: list[str], *, is_release: bool = False, is_split: bool = False) -> Path:
-    """Builds the zip for a platform and returns its path."""
+def build(name: str, python_tags: list[str], levels: list[str], *, is_release: bool, is_split: bool) -> Path:
+    """Builds the zip for a platform, around a package that is already staged, and returns its path."""
     started = time.monotonic()
     found = [wheel for tag in python_tags for wheel in fetch_wheels(name, tag)]
     # A wheel in pure Python is the same for every Python.
     wheels = list({wheel.name: wheel for wheel in found}.values())
-    print(f"build: staging {len(wheels)} wheels and the package in {STAGE.relative_to(ROOT)} ...", flush=True)
-    stage(name, wheels)
-    if name == this_platform():
-        stage_kernels(kernel_compilers(python_tags, is_release=is_release), levels_to_compile(is_release=is_release))
-    elif is_release:
-        raise BuildError("kernels are compiled on the platform that they are for; leave --platform out of a release")
+    check_wheels(wheels)
+    print(f"build: staging {len(wheels)} wheels for {name} in {STAGE.relative_to(ROOT)} ...", flush=True)
+    stage_wheels(name, wheels, blender_versions(python_tags[0]) if is_split else {})
+    if levels:
+        stage_kernels(kernel_compilers(python_tags, is_release=is_release), levels)
     print(f"build: zipping for {name} ...", flush=True)
     archive = archive_path(name, python_tags[0] if is_split else "")
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="zips_") as folder:
         run_blender_builder("build", "--source-dir", str(STAGE), "--output-dir", folder, "--split-platforms")
         made = Path(folder) / archive_path(name).name
-        check_archive(made, python_tags if is_release else [])
+        check_archive(made, python_tags if is_release and levels else [], has_kernels=bool(levels))
         run_blender_builder("validate", str(made))
         made.replace(archive)
     print(f"build: done after {time.monotonic() - started:.0f} s", flush=True)
@@ -152,8 +185,8 @@ def locked_requirements() -> str:
     return "".join(pins)
 
 
-def stage(platform_name: str, wheels: list[Path]) -> None:
-    """Assembles the extension in Blender's layout, with the package's files next to the manifest."""
+def stage_package() -> None:
+    """Assembles all that is the same for every platform in Blender's layout, with the package's files next to the manifest."""
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree(ROOT / "mpm_addon", STAGE, ignore=shutil.ignore_patterns(*NOT_PACKAGED))
     if (ROOT / "presets").is_dir():
@@ -161,13 +194,19 @@ def stage(platform_name: str, wheels: list[Path]) -> None:
         shutil.copytree(ROOT / "presets", STAGE / "presets", ignore=ignored)
     stage_manual()
     shutil.copy2(ROOT / "LICENSE", STAGE)
+
+
+def stage_wheels(platform_name: str, wheels: list[Path], versions: dict[str, str]) -> None:
+    """Adds a platform's wheels, their notices and the manifest to the stage, in place of those of the platform before."""
+    for folder in ("wheels", KERNELS):
+        shutil.rmtree(STAGE / folder, ignore_errors=True)
     (STAGE / "wheels").mkdir()
     for wheel in wheels:
         shutil.copy2(wheel, STAGE / "wheels")
+    (STAGE / NOTICES).write_text(third_party_notices(wheels), encoding="utf-8")
     manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
-    (STAGE / "blender_manifest.toml").write_text(
-        staged_manifest(manifest, platform_name, [wheel.name for wheel in wheels]), encoding="utf-8"
-    )
+    staged = staged_manifest(manifest, platform_name, [wheel.name for wheel in wheels], versions)
+    (STAGE / "blender_manifest.toml").write_text(staged, encoding="utf-8")
 
 
 def kernel_compilers(python_tags: list[str], *, is_release: bool) -> list[Path]:
@@ -215,13 +254,28 @@ def stage_manual() -> None:
         shutil.copytree(Path(scratch) / "site", STAGE / "manual", ignore=shutil.ignore_patterns(*NOT_SHIPPED))
 
 
-def staged_manifest(manifest: str, platform_name: str, wheel_names: list[str]) -> str:
-    """Returns the manifest with the platform and the bundled wheels."""
+def staged_manifest(manifest: str, platform_name: str, wheel_names: list[str], versions: dict[str, str] | None = None) -> str:
+    """Returns the manifest with the platform, the bundled wheels and the Blender versions, if these are fewer than all."""
     wheels = "\n".join(["wheels = [", *(f'    "./wheels/{name}",' for name in wheel_names), "]"])
     staged, count = re.subn(r"(?m)^platforms = .*$", lambda _: f'platforms = ["{platform_name}"]\n\n{wheels}', manifest)
     if count != 1 or len(tomllib.loads(staged)["wheels"]) != len(wheel_names):
         raise BuildError("blender_manifest.toml: expected one line of the form: platforms = [...]")
+    if versions:
+        lines = "\n".join(f'{key} = "{value}"' for key, value in versions.items())
+        staged, count = re.subn(r"(?m)^blender_version_min = .*$", lambda _: lines, staged)
+        if count != 1:
+            raise BuildError("blender_manifest.toml: expected one line of the form: blender_version_min = ...")
     return staged
+
+
+def blender_versions(python_tag: str) -> dict[str, str]:
+    """Returns the lines of a manifest that limit a zip for one Python to the Blenders that have it; the maximum is excluded."""
+    if python_tag not in FIRST_BLENDERS:
+        raise BuildError(f"no supported Blender is known to have the Python of {python_tag}; build one zip for all Pythons")
+    first = list(FIRST_BLENDERS)
+    following = first[first.index(python_tag) + 1 :]
+    limit = {"blender_version_max": FIRST_BLENDERS[following[0]]} if following else {}
+    return {"blender_version_min": FIRST_BLENDERS[python_tag], **limit}
 
 
 def run_blender_builder(*arguments: str) -> None:
@@ -243,24 +297,50 @@ def blender_builder() -> Path:
     return found[-1]
 
 
-def check_archive(archive: Path, python_tags: Sequence[str] = ()) -> None:
+def check_wheels(wheels: Sequence[Path]) -> None:
+    """Checks that wheels are as they were published, by the hashes in the lock."""
+    published = set(re.findall(r"--hash=sha256:([0-9a-f]{64})", locked_requirements()))
+    for wheel in wheels:
+        if checksum(wheel) not in published:
+            raise BuildError(f"{wheel.relative_to(ROOT)} is not the wheel that the lock pins; delete it to download it again")
+
+
+def check_archive(archive: Path, python_tags: Sequence[str] = (), *, has_kernels: bool = True) -> None:
     """Checks that the zip contains the package, wheels and kernels of every level, and nothing else from the repository."""
     if not archive.is_file():
         raise BuildError(f"Blender's extension tool wrote no {archive.name}")
+    if archive.stat().st_size > LARGEST_ARCHIVE:
+        raise BuildError(
+            f"{archive.name} has {archive.stat().st_size / 1e6:.0f} MB; at most {LARGEST_ARCHIVE / 1e6:.0f}: --split-by-python"
+        )
     with zipfile.ZipFile(archive) as content:
         names = content.namelist()
     strange = [name for name in names if "__pycache__" in name or name.startswith(("tests/", ".")) or "/." in name]
+    strange += [name for name in names if name.startswith(f"{KERNELS}/") and not has_kernels]
     if strange:
         raise BuildError(f"{archive.name} holds what does not belong there: {', '.join(strange[:5])}")
     bundled = {name.removeprefix("wheels/").partition("-")[0] for name in names if name.endswith(".whl")}
     missing = [name for name in bundled_packages() if name.replace("-", "_") not in bundled]
-    missing += [name for name in ("__init__.py", "manual/index.html") if name not in names]
-    compiled = {tuple(name.split("/")[1:]) for name in names if name.startswith("compiled_kernels/")}
-    has_kernels = {(folder.partition("-")[0], Path(file).stem) for folder, file in compiled}
+    missing += [name for name in ("__init__.py", "manual/index.html", "LICENSE", NOTICES) if name not in names]
+    compiled = {tuple(name.split("/")[1:]) for name in names if name.startswith(f"{KERNELS}/")}
+    stored = {(folder.partition("-")[0], Path(file).stem) for folder, file in compiled}
     wanted = [(tag, level) for tag in python_tags for level in levels_to_compile(is_release=True)]
-    missing += [f"kernels of {level} for {tag}" for tag, level in wanted if (tag, level) not in has_kernels]
+    missing += [f"kernels of {level} for {tag}" for tag, level in wanted if (tag, level) not in stored]
     if missing:
         raise BuildError(f"{archive.name} is incomplete: no {', '.join(missing)}")
+
+
+def write_checksums(archives: Sequence[Path]) -> Path:
+    """Writes the SHA-256 checksums of zips beside them, as `sha256sum --check` reads them, and returns the path."""
+    path = archives[0].parent / CHECKSUMS
+    path.write_text("".join(f"{checksum(each)}  {each.name}\n" for each in archives), encoding="utf-8")
+    return path
+
+
+def checksum(file: Path) -> str:
+    """Returns the SHA-256 checksum of a file in hexadecimal digits."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import tomllib
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from pathlib import Path
 import build_extension
 import environments
 import pytest
+import third_party
 
 from tests.blender_real.conftest import built_zip
 
@@ -38,6 +40,93 @@ def test_a_manifest_without_platforms_is_an_error() -> None:
         build_extension.staged_manifest('id = "x"', "linux-x64", [])
 
 
+def test_a_zip_for_one_python_is_offered_to_the_blenders_that_have_it() -> None:
+    """Blender does not install an extension from its `blender_version_max` on."""
+    for blender, environment in environments.ENVIRONMENTS.items():
+        offered = []
+        for tag in build_extension.PYTHON_TAGS:
+            manifest = build_extension.staged_manifest(MANIFEST, "linux-x64", ["a.whl"], build_extension.blender_versions(tag))
+            staged = tomllib.loads(manifest)
+            first, end = (_version(staged.get(f"blender_version_{name}", "99.0.0")) for name in ("min", "max"))
+            offered += [tag] if first <= _version(f"{blender}.0") < end else []
+        assert offered == [f"cp{environment.python.replace('.', '')}"]
+    assert "blender_version_max" not in tomllib.loads(MANIFEST)
+    with pytest.raises(build_extension.BuildError, match="cp399"):
+        build_extension.blender_versions("cp399")
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
+
+
+def test_a_release_has_zips_for_every_platform_and_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without wheels from the network: what is built for which platform, with which kernels, and what is written beside it."""
+    built: dict[str, list[str]] = {}
+
+    def build(name: str, python_tags: list[str], levels: list[str], **_options: bool) -> Path:
+        tag = python_tags[0] if len(python_tags) == 1 else ""
+        archive = tmp_path / build_extension.archive_path(name, tag).name
+        archive.write_bytes(name.encode())
+        built[archive.name] = levels
+        return archive
+
+    monkeypatch.setattr(build_extension, "build", build)
+    monkeypatch.setattr(build_extension, "stage_package", lambda: None)
+    monkeypatch.setattr(build_extension, "ROOT", tmp_path)
+    monkeypatch.setattr(build_extension, "extension_version", lambda: "9.9.9")
+    monkeypatch.setattr("sys.argv", ["build_extension.py", "--release"])
+    assert build_extension.main() == 0
+    platforms = ("linux_x64", "linux_arm64", "windows_x64", "macos_arm64")
+    assert set(built) == {f"mpm_addon-9.9.9-{platform}.zip" for platform in platforms}
+    here = f"mpm_addon-9.9.9-{build_extension.this_platform().replace('-', '_')}.zip"
+    assert built.pop(here) == build_extension.levels_to_compile(is_release=True)
+    assert not any(built.values()), "kernels for a platform that cannot compile them"
+    sums = (tmp_path / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    assert sorted(sums) == sorted(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}" for path in tmp_path.glob("*.zip"))
+    monkeypatch.setattr("sys.argv", ["build_extension.py", "--release", "--split-by-python", "--without-kernels"])
+    assert build_extension.main() == 0
+    assert set(built) >= {f"mpm_addon-9.9.9-{platform}-{tag}.zip" for platform in platforms for tag in build_extension.PYTHON_TAGS}
+    assert not any(built.values())
+
+
+def _wheel(folder: Path, name: str, metadata: str, **texts: str) -> Path:
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as content:
+        content.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n{metadata}\n\nText.\n")
+        for file, text in texts.items():
+            content.writestr(f"{name}-1.0.dist-info/{file.replace('__', '/').replace('_dot_', '.')}", text)
+    return path
+
+
+def test_notices_have_the_license_of_all_that_is_in_the_zip(tmp_path: Path) -> None:
+    bill = '{"components": [{"name": "tree", "version": "2.1", "licenses": [{"expression": "Apache-2.0"}]}]}'
+    wheels = [
+        _wheel(tmp_path, "one", "License-Expression: BSD-3-Clause", licenses__LICENSE="Copyright One", sboms__x_dot_json=bill),
+        _wheel(tmp_path, "two", "License-Expression: MIT\nAuthor: Two and Others"),
+        _wheel(tmp_path, "three", "Classifier: License :: OSI Approved :: Zlib License", COPYING="Copyright Three"),
+    ]
+    text = third_party.third_party_notices(wheels)
+    for part in ("| one | 1.0 | BSD-3-Clause |", "Copyright One", "| tree | 2.1 | Apache-2.0 |", "| two | 1.0 | MIT |"):
+        assert part in text
+    for part in ("Copyright (c) Two and Others", "| three | 1.0 | Zlib License |", "Copyright Three"):
+        assert part in text
+    # the theme and the scripts of the manual
+    assert all(f"\n## {name} " in text for name in ("Sphinx", "furo", "sphinx-basic-ng", "Pygments"))
+    with pytest.raises(third_party.LicenseError, match=r"four 1\.0"):
+        third_party.third_party_notices([_wheel(tmp_path, "four", "License-Expression: BSD-3-Clause")])
+
+
+def test_a_wheel_that_was_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = _wheel(tmp_path, "one", "License-Expression: MIT")
+    monkeypatch.setattr(build_extension, "ROOT", tmp_path)
+    lock = f"one==1.0 --hash=sha256:{build_extension.checksum(wheel)}\n"
+    monkeypatch.setattr(build_extension, "locked_requirements", lambda: lock)
+    build_extension.check_wheels([wheel])
+    wheel.write_bytes(wheel.read_bytes() + b"!")
+    with pytest.raises(build_extension.BuildError, match="not the wheel that the lock pins"):
+        build_extension.check_wheels([wheel])
+
+
 def test_every_bundled_package_is_locked_with_hashes() -> None:
     requirements = build_extension.locked_requirements()
     assert {"numba", "llvmlite"} <= set(build_extension.bundled_packages())
@@ -49,7 +138,7 @@ def test_every_bundled_package_is_locked_with_hashes() -> None:
 
 def test_every_module_and_preset_is_staged_and_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build_extension, "STAGE", tmp_path / "stage")
-    build_extension.stage("linux-x64", [])
+    build_extension.stage_package()
     modules = {file.relative_to(environments.ROOT / "mpm_addon") for file in (environments.ROOT / "mpm_addon").rglob("*.py")}
     files = [file.relative_to(tmp_path / "stage") for file in (tmp_path / "stage").rglob("*.py")]
     # the manual offers the scripts of the features
@@ -81,7 +170,7 @@ def archive(tmp_path: Path) -> Path:
     wheels = [f"wheels/{name.replace('-', '_')}-1.0-py3-none-any.whl" for name in build_extension.bundled_packages()]
     kernels = [f"compiled_kernels/cp311-some-tag/{level}.zip" for level in build_extension.levels_to_compile(is_release=True)]
     with zipfile.ZipFile(path, "w") as content:
-        for name in ("__init__.py", "manual/index.html", *wheels, *kernels):
+        for name in ("__init__.py", "manual/index.html", "LICENSE", "THIRD_PARTY.md", *wheels, *kernels):
             content.writestr(name, "")
     return path
 
@@ -92,6 +181,14 @@ def test_a_release_has_the_kernels_of_each_python(archive: Path) -> None:
     level = build_extension.levels_to_compile(is_release=True)[-1]
     with pytest.raises(build_extension.BuildError, match=f"kernels of {level} for cp313"):
         build_extension.check_archive(archive, ["cp311", "cp313"])
+    with pytest.raises(build_extension.BuildError, match="does not belong"):
+        build_extension.check_archive(archive, has_kernels=False)
+
+
+def test_a_zip_that_is_too_large_is_refused(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build_extension, "LARGEST_ARCHIVE", archive.stat().st_size - 1)
+    with pytest.raises(build_extension.BuildError, match="split-by-python"):
+        build_extension.check_archive(archive)
 
 
 def test_a_zip_for_one_python_has_a_name_of_its_own() -> None:
