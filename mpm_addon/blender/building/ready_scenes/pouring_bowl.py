@@ -25,7 +25,7 @@ _FIRST, _LAST = 8, 60
 def build(stage: Stage) -> None:
     stage.frames(84)
     stage.cells(0.0115, full=0.0055)
-    stage.floor(0.9, (0.42, 0.40, 0.37), friction=0.2)
+    stage.floor(0.9, (0.34, 0.19, 0.11), friction=0.2)
     bowl_shape = turned(BOWL)
     basin = stage.collider("Basin", _scaled(bowl_shape, 1.45, 1.1), (0.06, 0.0, 0.0), (0.03, 0.11, 0.16), roughness=0.2)
     basin.data.shade_smooth()
@@ -37,7 +37,7 @@ def build(stage: Stage) -> None:
         share = (frame - _FIRST) / (_LAST - _FIRST)
         angle = math.radians(_TILT) * (0.5 - 0.5 * math.cos(math.pi * share))
         stage.key(bowl, frame, at=_place(angle), rotation=(0.0, math.degrees(angle), 0.0))
-    stage.camera((-0.15, -2.65, 1.12), (-0.05, 0.0, 0.5), lens=50.0)
+    stage.camera((-0.15, -2.65, 1.12), (-0.02, 0.0, 0.545), lens=43.0)
 
 
 def _place(angle: float) -> tuple[float, float, float]:
