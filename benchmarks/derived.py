@@ -1,6 +1,6 @@
-"""How long surfaces and skins take to make, and how fast Blender plays surfaces.
+"""How long surfaces and skins take to make, and how fast Blender plays them.
 
-`python -m benchmarks.derived surface PARTICLES QUALITY`, `skin VERTICES`, or `playback TRIANGLES`, which needs bpy.
+`python -m benchmarks.derived surface PARTICLES QUALITY`, `skin VERTICES`, or, with bpy, `playback TRIANGLES` and `skin_playback VERTICES`.
 """
 
 import statistics
@@ -27,8 +27,9 @@ from mpm_addon.storage.cache import Cache
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.derived import Origin, derived_path, source_of
 from mpm_addon.storage.mesh_encoding import in_order_of_use
+from mpm_addon.storage.skin_file import Skin, SkinPiece, write_skin
 from mpm_addon.storage.surface_file import Surface, SurfacePiece, write_surface
-from mpm_addon.storage.take import SURFACE
+from mpm_addon.storage.take import SKIN, SURFACE
 
 from .measuring import answer, timed
 
@@ -46,7 +47,7 @@ def measure(what: str, count: int, quality: str = "") -> dict[str, Any]:
     """Times by what is measured, each for a size."""
     if what == "surface":
         return measure_surface(count, quality)
-    return measure_skin(count) if what == "skin" else measure_playback(count)
+    return {"skin": measure_skin, "playback": measure_playback, "skin_playback": measure_skin_playback}[what](count)
 
 
 def measure_surface(particles: int, quality: str) -> dict[str, Any]:
@@ -109,14 +110,54 @@ def measure_playback(triangles: int) -> dict[str, Any]:
         shown: Any = bpy.context.scene
         item = particle_objects.result_object(shown, folder)
         surface = surface_objects.add(item)
-        turns = [timed(lambda number=number: shown.frame_set(number)) for _ in range(ROUNDS) for number in range(1, FRAMES + 1)]
+        played = _played(shown)
         count = len(surface.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.polygons)
         mpm_addon.unregister()
     if count != len(faces):
         raise SystemExit(f"derived: {count} of {len(faces)} triangles were shown")
+    return {"triangles": count, **played}
+
+
+def measure_skin_playback(vertices: int) -> dict[str, Any]:
+    """Seconds from one frame to the next in Blender: reading a skin, decoding it, moving the vertices and normals, and evaluating it."""
+    import bpy
+
+    import mpm_addon
+    from mpm_addon.blender.playback import particle_objects
+
+    points, faces = torus(2 * vertices)
+    scene = _scene("jelly", Emitter("torus", Mesh(points, faces), "jelly"), 0.1)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = _written(Path(folder), scene, [np.zeros((1, 3))] * FRAMES, 0.05)
+        for number in range(1, FRAMES + 1):
+            _write_skin(cache, number, twisted(points, 0.2 * number))
+        mpm_addon.register()
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        shown: Any = bpy.context.scene
+        item: Any = particle_objects.result_object(shown, folder)
+        mesh = bpy.data.meshes.new("torus")
+        mesh.from_pydata(points, [], faces.tolist())
+        mesh.shade_smooth()
+        skin: Any = bpy.data.objects.new("torus", mesh)
+        shown.collection.objects.link(skin)
+        skin.parent = item
+        part = item.mpm.display.parts.add()
+        part.name, part.skin, part.render = "torus", skin, "mesh"
+        played = _played(shown)
+        found = np.empty(3 * len(points), np.float32)
+        skin.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices.foreach_get("co", found)
+        mpm_addon.unregister()
+    if np.abs(found.reshape(-1, 3) - twisted(points, 0.2 * FRAMES)).max() > 1e-3:
+        raise SystemExit("derived: the skin does not follow its files")
+    return {"vertices": len(points), **played}
+
+
+def _played(scene: Any) -> dict[str, float]:
+    """Seconds from one frame to the next of a scene in Blender."""
+    turns = [timed(lambda number=number: scene.frame_set(number)) for _ in range(ROUNDS) for number in range(1, FRAMES + 1)]
     # warm-up: the files are read for the first time
     walls, busy = ([turn[key] for turn in turns[FRAMES:]] for key in ("wall", "cpu"))
-    return {"triangles": count, "wall": statistics.median(walls), "worst": max(walls), "cpu": statistics.median(busy)}
+    return {"wall": statistics.median(walls), "worst": max(walls), "cpu": statistics.median(busy)}
 
 
 def torus(triangles: int) -> tuple[Floats, NDArray[np.int64]]:
@@ -183,6 +224,15 @@ def _write_surface(cache: Cache, number: int, points: Floats, faces: NDArray[np.
     path.parent.mkdir(parents=True, exist_ok=True)
     origin = Origin(Moment(number), SurfaceSettings().hash, source_of(cache, Moment(number)), (0,))
     write_surface(path, Surface(origin, (SurfacePiece("water", triangles.astype(np.int32), arrays),)), 0.01)
+
+
+def _write_skin(cache: Cache, number: int, points: Floats) -> None:
+    moment = Moment(number)
+    arrays = {"position": points.astype(np.float32), "velocity": np.ones((len(points), 3), np.float32)}
+    path = derived_path(cache, moment, SKIN)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    origin = Origin(moment, SkinSettings(emitters="torus").hash, source_of(cache, moment), (0,))
+    write_skin(path, Skin(origin, (SkinPiece("torus", arrays),)), 0.1)
 
 
 if __name__ == "__main__":

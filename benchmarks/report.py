@@ -260,7 +260,8 @@ def caches(results: Results) -> Results:
 
 
 def derived(results: Results) -> Results:
-    by_kind = {kind: [each[kind] for each in results["derived"] if kind in each] for kind in ("surface", "skin", "playback")}
+    kinds = "surface", "skin", "playback", "skin_playback"
+    by_kind = {kind: [each[kind] for each in results["derived"] if kind in each] for kind in kinds}
     made = [
         f"{each['quality']} | {each['particles']:,} | {each['triangles']:,} | {each['wall']:.1f} | {each['cpu']:.1f} | {each['volume']:.3f}"
         for each in by_kind["surface"]
@@ -270,10 +271,12 @@ def derived(results: Results) -> Results:
         for each in by_kind["skin"]
     ]
     played = [f"{each['triangles']:,} | {thousandths(each, 'wall', 'worst', 'cpu')}" for each in by_kind["playback"]]
+    followed = [f"{each['vertices']:,} | {thousandths(each, 'wall', 'worst', 'cpu')}" for each in by_kind["skin_playback"]]
     return {
         "surfaces": table("quality | particles | triangles | wall, s | CPU, s | volume", made),
         "skins": table("vertices | particles | first frame, CPU s | each further frame, wall, ms | CPU, ms", skins, 0),
         "playback": table("triangles | wall, ms | worst, ms | CPU, ms", played, 0),
+        "skin_playback": table("vertices | wall, ms | worst, ms | CPU, ms", followed, 0),
     }
 
 

@@ -166,11 +166,12 @@ def caches(effort: Effort) -> Results:
 
 
 def derived(effort: Effort) -> Results:
-    """How long surfaces and skins take, and how fast Blender plays surfaces."""
+    """How long surfaces and skins take, and how fast Blender plays them."""
     for quality in RECIPES:
         yield {"surface": ask("benchmarks.derived", "surface", str(max(effort.particles)), quality)}
     yield {"skin": ask("benchmarks.derived", "skin", str(effort.watched))}
     yield {"playback": ask("benchmarks.derived", "playback", str(effort.watched))}
+    yield {"skin_playback": ask("benchmarks.derived", "skin_playback", str(effort.watched))}
 
 
 def interface(effort: Effort) -> Results:

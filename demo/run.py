@@ -51,7 +51,7 @@ READY_SCENES = {
     "hourglass": 40,
     "jelly_stack": 12,
     "honey_suzanne": 60,
-    "pouring_bowl": 44,
+    "pouring_bowl": 31,
     "avalanche": 20,
     "boot_in_mud": 12,
     "lava_flow": 36,

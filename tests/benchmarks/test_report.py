@@ -16,6 +16,7 @@ DERIVED = [
     {"surface": {"quality": "good", "particles": 999_000, "triangles": 331_000, "wall": 4.51, "cpu": 8.53, "volume": 1.0116}},
     {"skin": {"vertices": 500_000, "particles": 10_420, "first": 9.87, "wall": 0.41, "cpu": 0.42}},
     {"playback": {"triangles": 501_264, "wall": 0.091, "worst": 0.132, "cpu": 0.112}},
+    {"skin_playback": {"vertices": 499_999, "wall": 0.061, "worst": 0.102, "cpu": 0.016}},
 ]
 
 
@@ -209,6 +210,7 @@ def test_surfaces_and_skins_stand_with_their_sizes(results: dict[str, Any]) -> N
     assert row(page, "good", "999,000") == ["good", "999,000", "331,000", "4.5", "8.5", "1.012"]
     assert row(page, "500,000", "10,420") == ["500,000", "10,420", "9.9", "410.0", "420.0"]
     assert row(page, "501,264") == ["501,264", "91.0", "132.0", "112.0"]
+    assert row(page, "499,999") == ["499,999", "61.0", "102.0", "16.0"]
 
 
 def test_what_blender_waits_for_longest_stands_first(results: dict[str, Any]) -> None:

@@ -19,11 +19,11 @@ WATER = [(0.0, 0.056), (0.066, 0.059), (0.115, 0.07), (0.149, 0.091), (0.173, 0.
 _LIP = (0.225, 0.21)  # of the bowl, where the water leaves it: (along x, up)
 _LIP_AT = (-0.14, 0.62)
 _TILT = 125.0
-_FIRST, _LAST = 8, 60
+_FIRST, _LAST = 1, 45
 
 
 def build(stage: Stage) -> None:
-    stage.frames(84)
+    stage.frames(70)
     stage.cells(0.0115, full=0.0055)
     stage.floor(0.9, (0.34, 0.19, 0.11), friction=0.2)
     bowl_shape = turned(BOWL)
