@@ -18,4 +18,4 @@ def build(stage: Stage) -> None:
     stage.debris(chips=1.0, dust=3.0, bounce=0.1, friction=0.9)
     # debris that flies on would cost more time than the whole ball; it leaves the domain outside the camera's view
     stage.domain((-1.1, -1.3, -0.06), (2.5, 1.3, 1.7), surface="open")
-    stage.camera((-1.2, -2.85, 1.15), (0.2, 0.0, 0.52), lens=44.0)
+    stage.camera((-1.2, -2.85, 1.15), (0.2, 0.0, 0.6), lens=38.0)
