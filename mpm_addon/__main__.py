@@ -12,6 +12,7 @@ if __name__ == "__main__":
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import faulthandler
+import io
 import sys
 
 from .stopping import CANCELLED, Listener
@@ -20,6 +21,7 @@ from .stopping import CANCELLED, Listener
 def main() -> int:
     """Run the command line and return its exit status."""
     faulthandler.enable()
+    _print_any_name()
     listener = Listener()
     try:
         listener.listen()
@@ -28,6 +30,13 @@ def main() -> int:
         return run_command(listener=listener)
     except KeyboardInterrupt:
         return CANCELLED
+
+
+def _print_any_name() -> None:
+    """Let names that the console's encoding lacks, as most do in cp1252 on Windows, be printed as escapes instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def run() -> None:

@@ -44,7 +44,7 @@ def write_lock(environment: Environment, uv: str, *, upgrade: bool) -> None:
     command += ["pyproject.toml"] if environment.blender else []
     command += [part for group in environment.groups for part in ("--group", group)]
     subprocess.run([*command, *(["--upgrade"] if upgrade else [])], cwd=ROOT, check=True)
-    if "://" in environment.lock.read_text():
+    if "://" in environment.lock.read_text(encoding="utf-8"):
         raise SystemExit(f"lock: {environment.lock.name} names an address; it must hold names, versions and hashes")
 
 

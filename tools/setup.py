@@ -60,7 +60,7 @@ def set_up(environment: Environment, uv: str | None) -> None:
         install_system_libraries()
     stamp = environment.folder / "installed-lock.sha256"
     wanted = hashlib.sha256(environment.lock.read_bytes()).hexdigest()
-    if has_working_python(environment) and stamp.is_file() and stamp.read_text().strip() == wanted:
+    if has_working_python(environment) and stamp.is_file() and stamp.read_text(encoding="utf-8").strip() == wanted:
         say(f"{environment.folder.name} is up to date ({environment.purpose}).")
         return
     started = time.monotonic()
@@ -71,7 +71,7 @@ def set_up(environment: Environment, uv: str | None) -> None:
     if environment.blender:
         make_source_importable(environment)
         check_bpy(environment)
-    stamp.write_text(wanted + "\n")
+    stamp.write_text(wanted + "\n", encoding="utf-8")
     say(f"{environment.folder.name} is ready after {time.monotonic() - started:.0f} s.")
 
 
@@ -114,7 +114,7 @@ def install_lock(environment: Environment, uv: str | None) -> None:
 def make_source_importable(environment: Environment) -> None:
     """Puts the repository on the environment's path, so that scripts anywhere can `import mpm_addon`."""
     site_packages = environment.folder / "lib" / f"python{environment.python}" / "site-packages"
-    (site_packages / "mpm_addon_source.pth").write_text(f"{ROOT}\n")
+    (site_packages / "mpm_addon_source.pth").write_text(f"{ROOT}\n", encoding="utf-8")
 
 
 def check_bpy(environment: Environment) -> None:

@@ -14,7 +14,7 @@ def available_memory() -> int:
         return _available_on_windows()
     meminfo = Path("/proc/meminfo")
     if meminfo.exists():
-        for line in meminfo.read_text().splitlines():
+        for line in meminfo.read_text(encoding="utf-8").splitlines():
             if line.startswith("MemAvailable:"):
                 return min([int(line.split()[1]) * 1024, *_left_in_container()])
     # macOS does not report free memory; its caches are given back on demand
@@ -24,9 +24,9 @@ def available_memory() -> int:
 def _left_in_container() -> list[int]:
     """The memory left below the limit of each control group [bytes]; empty without a limit."""
     try:
-        limit = (CONTROL_GROUP / "memory.max").read_text().strip()
-        used = int((CONTROL_GROUP / "memory.current").read_text())
-        statistics = dict(line.split() for line in (CONTROL_GROUP / "memory.stat").read_text().splitlines())
+        limit = (CONTROL_GROUP / "memory.max").read_text(encoding="utf-8").strip()
+        used = int((CONTROL_GROUP / "memory.current").read_text(encoding="utf-8"))
+        statistics = dict(line.split() for line in (CONTROL_GROUP / "memory.stat").read_text(encoding="utf-8").splitlines())
     except OSError:
         return []
     if limit == "max":

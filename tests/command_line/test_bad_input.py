@@ -130,3 +130,18 @@ def test_bad_usage_has_its_own_status(arguments: list[str]) -> None:
 @pytest.mark.parametrize("arguments", [["info"], ["export", "--format", "ply", "--output", "o"]])
 def test_a_folder_that_is_no_cache_is_one_line(tmp_path: Path, arguments: list[str]) -> None:
     assert "contains no cache" in complaint(arguments[0], tmp_path, *arguments[1:])
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_names_that_the_console_cannot_show_are_printed_as_escapes(tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A console of Windows has an encoding of its own; Python would end the command with UnicodeEncodeError."""
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    monkeypatch.setenv("PYTHONUTF8", "0")
+    package = tmp_path / "雪"
+    package.mkdir()
+    (package / "scene.toml").write_text(SCENE.replace('"cube"', '"雪崩 Ω"'), encoding="utf-8")
+    done = run("info", package)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"\u96ea\u5d29 \u03a9" in done.stdout
+    refused = run("info", package / "Ω")
+    assert refused.returncode == 1 and "Traceback" not in refused.stderr

@@ -197,10 +197,10 @@ class Window:
         words += ["-fbdir", self.place.inside(self.folder / "screen")]
         self._start(words, self.folder / "screen.txt", (theirs,))
         os.close(theirs)
-        with os.fdopen(ours) as answer:
+        with os.fdopen(ours, encoding="utf-8") as answer:
             self._display = answer.readline().strip()
         if not self._display:
-            raise WindowError(f"Xvfb did not start:\n{(self.folder / 'screen.txt').read_text(errors='replace')}")
+            raise WindowError(f"Xvfb did not start:\n{(self.folder / 'screen.txt').read_text(encoding='utf-8', errors='replace')}")
 
     def _start(self, words: list[str], log: Path, descriptors: tuple[int, ...] = ()) -> None:
         with log.open("wb") as output:
