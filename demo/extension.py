@@ -35,13 +35,13 @@ def enable() -> None:
         raise RuntimeError(f"{MODULE} cannot be enabled")
 
 
-def render(folder: str, frames: Iterable[int]) -> None:
-    """Render frames of the open file as NUMBER.png in a folder. Raises RuntimeError where a frame shows nothing of them."""
+def render(folder: str, frames: Iterable[int], *, is_rigid: bool = False) -> None:
+    """Render frames of the open file as NUMBER.png in a folder. Raises RuntimeError where one shows no particles, unless all is rigid."""
     scene: Any = bpy.context.scene
     for frame in frames:
         scene.frame_set(frame)
         shown = [each for item in scene.objects if item.mpm.cache for each in (item, *item.children) if each.type == "MESH"]
-        if not any(each.data.vertices for each in shown):
+        if not is_rigid and not any(each.data.vertices for each in shown):
             raise RuntimeError(f"frame {frame} shows no particles")
         scene.render.filepath = os.path.join(folder, f"{frame:04d}.png")
         bpy.ops.render.render(write_still=True)

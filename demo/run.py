@@ -12,6 +12,7 @@ With the command line, displayed by the extension of the source tree:
 
 display: scene presets in each display mode, for the README and the manual.
 thumbnails: presets/materials/*.png, each preset in its variant of demo/portraits/scene.toml (`make thumbnails`).
+scene_presets: scene presets at four times, for docs/pictures.md (demo/preset_scenes.toml).
 sheet: docs/materials.jpg, each preset in the scene preset material_drop at three times (`make sheet`).
 
 Cropped from the screenshots of `make test-gui` in build/gui:
@@ -36,9 +37,11 @@ from typing import NamedTuple
 from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, opened, write_jpeg, write_png
 
 sys.path.insert(0, str(ROOT))
+from mpm_addon.storage import read_scene
 from mpm_addon.storage.presets import material_preset, material_preset_names
 
 SCENES = tomllib.loads((DEMO / "scenes.toml").read_text(encoding="utf-8"))
+PRESET_SCENES = tomllib.loads((DEMO / "preset_scenes.toml").read_text(encoding="utf-8"))
 DEMONSTRATION = ("four_materials",)
 PICTURES = ROOT / "docs" / "pictures"
 FPS = 24
@@ -181,6 +184,25 @@ def display(name: str, _: IsolatedBlender, folder: Path) -> str:
     return write_jpeg(opened(rendered), PICTURES / "display" / f"{name}.jpg", quality=85)
 
 
+def scene_preset(name: str, _: IsolatedBlender, folder: Path) -> str:
+    """Bake a scene preset and render its row of frames."""
+    row, seconds = PRESET_SCENES[name], [processor_seconds()]
+    shutil.rmtree(folder / name, ignore_errors=True)
+    cache = baked(f"presets/scenes/{name}", folder / name)
+    seconds.append(processor_seconds())
+    pictures = folder / f"{name}_pictures"
+    what = json.dumps([str(cache), str(pictures), row["frames"], row])
+    subprocess.run([sys.executable, str(DEMO / "preset_render.py"), what], check=True, stdout=subprocess.DEVNULL)
+    seconds.append(processor_seconds())
+    frames, fps = baked_frames(cache), read_scene(ROOT / "presets" / "scenes" / name).time.fps
+    captions = [f"{1000.0 * (number - 1) / fps:.0f} ms" for number in row["frames"]]
+    picture = contact_sheet([pictures / f"{number:04d}.png" for number in row["frames"]], captions)
+    path = write_jpeg(picture, PICTURES / "scene_presets" / f"{name}.jpg", quality=85)
+    stored = sum(item.stat().st_size for item in cache.rglob("*") if item.is_file())
+    spent = f"processor time: bake {seconds[1] - seconds[0]:.0f} s, meshes and pictures {seconds[2] - seconds[1]:.0f} s"
+    return f"{path}; {frames[-1]['particles']:,} particles, {len(frames)} frames of {stored / len(frames) / 1e6:.2f} MB; {spent}"
+
+
 def thumbnail(name: str, _: IsolatedBlender, folder: Path) -> str:
     """Render a material preset in the last frame of its portrait; build/thumbnails.png shows the pictures of all presets."""
     cache = baked("demo/portraits", folder / name, "--variant", name)
@@ -234,6 +256,7 @@ KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str
     "full": (READY_SCENES, full_scene),
     "surfaces": (("honey_suzanne",), surfaces),
     "display": (SHOTS, display),
+    "scene_presets": (PRESET_SCENES, scene_preset),
     "thumbnails": (material_preset_names(), thumbnail),
     "sheet": (material_preset_names(), sheet),
     "window": (WINDOW, window),
