@@ -12,14 +12,27 @@ from ..core.scene.material import Material
 from ..core.scene.randomness import UNIFORM, Randomness
 from ..core.scene.thermal import Curves, Thermal
 from .installation import presets_folder
-from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
+from .toml_tables import check_keys, check_schema, declared_values, look_up, parameter_names, read_toml, table_of
 
 MATERIAL_SCHEMA = 1
 # Limits on the file of a material preset [bytes] and on its texts [characters].
 LARGEST_PRESET = 64_000
 LONGEST_LABEL, LONGEST_TEXT = 60, 1000
 
-_KEYS = ("schema", "label", "description", "source", "law", "color", "parameters", "finish", "randomness", "thermal", "curves")
+_KEYS = (
+    "schema",
+    "label",
+    "description",
+    "source",
+    "law",
+    "color",
+    "parameters",
+    "finish",
+    "randomness",
+    "thermal",
+    "curves",
+    "melts_into",
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,7 @@ class MaterialPreset:
         randomness: noise on its parameters, for emitters that do not have their own.
         thermal: how it takes up and conducts heat, in scenes with temperatures; None if it keeps its temperature.
         curves: parameters that follow from the temperature then, see `Material`.
+        melts_into: the law of the fluid that it melts into then; None if it keeps its law.
     """
 
     name: str
@@ -49,6 +63,7 @@ class MaterialPreset:
     randomness: Randomness = UNIFORM
     thermal: Thermal | None = None
     curves: Curves = field(default_factory=dict)
+    melts_into: Law | None = None
 
     @property
     def family(self) -> str:
@@ -117,8 +132,9 @@ def read_material_preset(path: Path) -> MaterialPreset:
             randomness=read_randomness(table.get("randomness", {}), UNIFORM, subject),
             thermal=read_thermal(table.get("thermal"), None, subject),
             curves=read_curves(table.get("curves", {}), subject),
+            melts_into=read_fluid(table["melts_into"], subject) if "melts_into" in table else None,
         )
-        Material(path.stem, preset.law, thermal=preset.thermal, curves=preset.curves)
+        Material(path.stem, preset.law, thermal=preset.thermal, curves=preset.curves, melts_into=preset.melts_into)
         preset.law.check(subject)
         preset.randomness.check_factors(law.scalable, law.name, preset.name, subject)
     except SceneError as error:
@@ -174,6 +190,45 @@ def read_curves(table: Any, subject: str) -> Curves:
     if not isinstance(table, dict):
         raise SceneError(f"{table!r} is not a table", "use parameters with lists of temperatures and values", subject=f"{subject}, curves")
     return table
+
+
+def read_fluid(value: Any, subject: str) -> Law:
+    """The law that a material melts into: that of a named preset, or of a table with `law` or `preset` and parameters.
+
+    Raises SceneError or PresetError naming `subject`.
+    """
+    subject = f"{subject}, melts_into"
+    table = {"preset": value} if isinstance(value, str) else value
+    if not isinstance(table, dict) or ("law" in table) == ("preset" in table):
+        raise SceneError(f"{value!r} is not a fluid", "use the name of a preset, or a table with either law or preset", subject=subject)
+    if "law" in table:
+        law = look_up(table["law"], LAWS, "law", subject)
+        given = law()
+    else:
+        name = table["preset"]
+        # the preset of a preset is not read further, so that none can name itself
+        if not isinstance(name, str) or name not in material_preset_names():
+            known = material_preset_names()
+            hint = suggestion(name, known) if isinstance(name, str) else ""
+            raise SceneError(f"material preset {name!r} is unknown{hint}", f"use one of {', '.join(known)}", subject=subject)
+        given = law_of_preset(presets_folder() / "materials" / f"{name}.toml")
+        law = type(given)
+    check_keys(table, ("law", "preset", *parameter_names(law)), subject)
+    return replace(given, **law.completed(declared_values(law, table, subject)))
+
+
+def law_of_preset(path: Path) -> Law:
+    """The law, with its parameters, in the file of a material preset. Raises SceneError or PresetError if these are malformed."""
+    table, subject = read_toml(path, PresetError, most=LARGEST_PRESET), f'Material preset "{path.stem}"'
+    law = look_up(table.get("law"), LAWS, "law", subject)
+    parameters = table.get("parameters", {})
+    check_keys(parameters, parameter_names(law), subject)
+    return law(**declared_values(law, parameters, subject))
+
+
+def fluid_table(law: Law) -> dict[str, Any]:
+    """A law that a material melts into, as its table."""
+    return {"law": law.name, **table_of(law)}
 
 
 def preset_file(name: str) -> Path:

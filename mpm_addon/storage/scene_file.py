@@ -14,7 +14,7 @@ from ..core.scene.fracture import Fracture
 from ..core.scene.randomness import UNIFORM
 from ..core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
 from .package_files import PackageReader
-from .presets import material_preset, read_curves, read_randomness, read_thermal
+from .presets import material_preset, read_curves, read_fluid, read_randomness, read_thermal
 from .toml_tables import Table, check_keys, check_schema, declared_values, look_up, parameter_names, read_toml
 from .variants import entry_name, variants_of, with_changes
 
@@ -201,7 +201,7 @@ def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
         raise SceneError(f"it needs either a law ({', '.join(LAWS)}) or a preset", "set one of them", subject=subject)
     preset = material_preset(_preset_name(table["preset"], subject)) if "preset" in table else None
     law = type(preset.law) if preset is not None else look_up(table["law"], LAWS, "law", subject)
-    check_keys(table, ("law", "preset", *parameter_names(law), "animation", "thermal", "curves"), subject)
+    check_keys(table, ("law", "preset", *parameter_names(law), "animation", "thermal", "curves", "melts_into"), subject)
     values = law.completed(declared_values(law, table, subject))
     full = dataclasses.replace(preset.law, **values) if preset is not None else law(**values)
     changes = _changes(table, subject, reader)
@@ -209,7 +209,10 @@ def _read_material(name: str, table: Any, reader: PackageReader) -> Material:
     # a parameter that is given has no curve, and neither has an animated one
     of_preset = {} if preset is None or "animation" in changes else preset.curves
     kept = {each: points for each, points in of_preset.items() if each not in values}
-    return Material(name, full, thermal=thermal, curves={**kept, **read_curves(table.get("curves", {}), subject)}, **changes)
+    curves = {**kept, **read_curves(table.get("curves", {}), subject)}
+    fluid_of_preset = None if preset is None or "animation" in changes else preset.melts_into
+    fluid = read_fluid(table["melts_into"], subject) if "melts_into" in table else fluid_of_preset
+    return Material(name, full, thermal=thermal, curves=curves, melts_into=fluid, **changes)
 
 
 def _preset_name(name: Any, subject: str) -> str:

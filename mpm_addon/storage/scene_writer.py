@@ -14,6 +14,7 @@ from .arrays import Arrays, digest, write_arrays
 from .atomic import write_atomically
 from .installation import require
 from .package_files import PackageWriter
+from .presets import fluid_table
 from .scene_file import SCENE_FILE, SCENE_SCHEMA
 from .toml_tables import table_of
 
@@ -117,6 +118,8 @@ def _material_table(material: Material, writer: PackageWriter) -> dict[str, Any]
     table = {"law": material.law.name, **table_of(material.law)}
     if material.thermal is not None:
         table["thermal"] = table_of(material.thermal)
+    if material.melts_into is not None:
+        table["melts_into"] = fluid_table(material.melts_into)
     if material.curves:
         table["curves"] = {name: [list(point) for point in points] for name, points in material.curves.items()}
     return table if material.animation is None else {**table, "animation": writer.animation(material.animation, material.name)}

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..core.errors import PresetError
 from .atomic import write_atomically
 from .installation import require
-from .presets import LONGEST_LABEL, MATERIAL_SCHEMA, MaterialPreset, read_material_preset
+from .presets import LONGEST_LABEL, MATERIAL_SCHEMA, MaterialPreset, fluid_table, read_material_preset
 from .toml_tables import table_of
 
 # Limit on the presets listed from a folder.
@@ -108,6 +108,8 @@ def preset_table(preset: MaterialPreset) -> dict[str, object]:
         table["randomness"] = table_of(preset.randomness)
     if preset.thermal is not None:
         table["thermal"] = table_of(preset.thermal)
+    if preset.melts_into is not None:
+        table["melts_into"] = fluid_table(preset.melts_into)
     if preset.curves:
         table["curves"] = {name: [list(point) for point in points] for name, points in preset.curves.items()}
     return table

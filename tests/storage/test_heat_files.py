@@ -114,3 +114,29 @@ def test_a_painted_temperature_is_carried_without_heat_and_refused_with_it(tmp_p
     assert replace(scene, emitters=(painted,)).carried == {"temperature": 1}
     with pytest.raises(SceneError, match='"temperature" is painted'):
         replace(scene, emitters=(replace(painted, temperature=20.0),))
+
+
+def test_the_fluid_that_a_material_melts_into_is_that_of_a_preset_or_of_a_table(tmp_path: Path) -> None:
+    warm = "ambient_temperature = 20"
+    water = material_preset("water").law
+    ice = read_scene(scene_file(tmp_path, 'preset = "melting_ice"', solver=warm))
+    assert ice.materials["wax"].melts_into == water
+    own = 'preset = "wax"\nmelts_into = { preset = "water", viscosity = 0.05 }'
+    wax = read_scene(scene_file(tmp_path, own, solver=warm))
+    assert wax.materials["wax"].melts_into == replace(water, viscosity=0.05)
+    hashes = set()
+    for scene in (ice, wax, read_scene(scene_file(tmp_path, solver=warm))):
+        assert read_scene(write_scene(scene, tmp_path / scene_hash(scene)[:8])) == scene
+        hashes.add(scene_hash(scene))
+    assert len(hashes) == 3
+    path = save_preset(tmp_path, replace(material_preset("melting_ice"), label="My Ice"), replace=False)
+    assert read_material_preset(path).melts_into == water
+    for value, message in (
+        ("3", "3 is not a fluid"),
+        ('"watr"', "unknown .did you mean"),
+        ('"snow"', "which is not a fluid"),
+        ('{ preset = "water", law = "water" }', "is not a fluid"),
+        ('{ law = "water", viscosty = 1.0 }', "viscosty"),
+    ):
+        with pytest.raises(SceneError, match=message):
+            read_scene(scene_file(tmp_path, f'preset = "wax"\nmelts_into = {value}', solver=warm))

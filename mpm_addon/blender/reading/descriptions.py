@@ -134,7 +134,7 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
             raise SceneError("its material preset is not available in this version", "choose another preset", subject=f'Emitter "{name}"')
         preset = material_preset(settings.preset)
         color = preset.law.color if preset.color is None else (*preset.color, 1.0)
-        return Material(settings.preset, preset.law, thermal=preset.thermal, curves=preset.curves), color
+        return Material(settings.preset, preset.law, thermal=preset.thermal, curves=preset.curves, melts_into=preset.melts_into), color
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
     return Material(f"{name} (custom)", law, animation, **_heat_of_origin(settings.origin, law, animation)), law.color
@@ -147,7 +147,8 @@ def _heat_of_origin(origin: str, law: Law, animation: Animation | None) -> dict[
         return {}
     kept = {} if animation is not None else found.curves
     is_same = {name: np.isclose(getattr(law, name), getattr(found.law, name), rtol=1e-5) for name in kept}
-    return {"thermal": found.thermal, "curves": {name: points for name, points in kept.items() if is_same[name]}}
+    curves = {name: points for name, points in kept.items() if is_same[name]}
+    return {"thermal": found.thermal, "curves": curves, "melts_into": None if animation is not None else found.melts_into}
 
 
 def _randomness(item: BlenderObject, material: Material, scale_length: float) -> Randomness:

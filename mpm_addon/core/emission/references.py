@@ -38,7 +38,7 @@ def why_current(scene: Scene, index: int) -> str:
         return "its body is emitted in parts"
     if any(_law(scene, emitter).tears for emitter in others):
         return "its torn pieces would pass through one another"
-    if any(scene.materials[emitter.material].curves for emitter in others):
+    if any(scene.materials[emitter.material].changes_instance for emitter in others):
         return "its material follows from its temperature"
     if any(collider.dynamic and collider.surface == "sticky" for collider in scene.colliders):
         return "a dynamic collider is sticky"

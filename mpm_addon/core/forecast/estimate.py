@@ -27,7 +27,7 @@ from ..scene.randomness import LARGEST_NOISE
 from ..scene.settings import CHECKPOINT_BYTES
 from ..scene.shape import Shape
 from .impact import stiffened_wave_speeds
-from .stiffness import settled_law
+from .stiffness import settled_fluid, settled_law
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
 # Measured in dense material: 660 in single precision; 1638 in double precision, before copies were reduced.
@@ -311,15 +311,20 @@ def substep_rates(scene: Scene) -> Iterator[tuple[float, float, float]]:
 def wave_speed_of(emitter: Emitter, scene: Scene) -> float:
     """The wave speed in an emitter's material as emitted [m/s]; where it is painted or random, with the stiffest and lightest values."""
     law, (stiffness_scale, mass_scale) = settled_law(scene, emitter.material), _stiffest_and_lightest(emitter)
-    return law.wave_speed(stiffness_scale, scene.solver.dimension) / math.sqrt(mass_scale)
+    fluid, dimension = settled_fluid(scene, emitter.material), scene.solver.dimension
+    melted = 0.0 if fluid is None else fluid.wave_speed(1.0, dimension)
+    return max(law.wave_speed(stiffness_scale, dimension), melted) / math.sqrt(mass_scale)
 
 
 def _longest_substep(emitter: Emitter, scene: Scene) -> float:
     """The longest substep that viscosity and surface tension allow [s]; where a material is painted or random, as for `wave_speed_of`."""
-    law, (stiffness_scale, mass_scale) = scene.materials[emitter.material].law, _stiffest_and_lightest(emitter)
-    solver = scene.solver
-    viscous = law.viscous_limit(solver.grid_spacing, solver.dimension, stiffness_scale=stiffness_scale, mass_scale=mass_scale)
-    return min(viscous, law.capillary_limit(solver.grid_spacing, mass_scale))
+    material, (stiffness_scale, mass_scale) = scene.materials[emitter.material], _stiffest_and_lightest(emitter)
+    solver, limits = scene.solver, [math.inf]
+    for law, scale in ((material.law, stiffness_scale), (material.melts_into, 1.0)):
+        if law is not None:
+            limits.append(law.viscous_limit(solver.grid_spacing, solver.dimension, stiffness_scale=scale, mass_scale=mass_scale))
+            limits.append(law.capillary_limit(solver.grid_spacing, mass_scale))
+    return min(limits)
 
 
 def _stiffest_and_lightest(emitter: Emitter) -> tuple[float, float]:

@@ -46,11 +46,26 @@ _DIGITS = 2
 def settled_law(scene: Scene, name: str) -> Law:
     """The law of a material, with the bulk modulus that it leaves to the scene; one that is animated stays."""
     material = scene.materials[name]
-    law, keyed = material.law.on_grid(scene.solver.grid_spacing), {} if material.animation is None else material.animation.values
-    if not isinstance(law, Water) or law.stiffness != AUTOMATIC or "bulk_modulus" in keyed:
+    keyed = {} if material.animation is None else material.animation.values
+    if "bulk_modulus" in keyed:
+        return material.law.on_grid(scene.solver.grid_spacing)
+    return _settled(scene, name, material.law, surface_stress_of(scene, name))
+
+
+def settled_fluid(scene: Scene, name: str) -> Law | None:
+    """The law of the fluid that a material melts into, with the bulk modulus that it leaves to the scene; None if it keeps its law."""
+    fluid = scene.materials[name].melts_into
+    surface_tension = getattr(fluid, "surface_tension", 0.0)
+    return None if fluid is None else _settled(scene, name, fluid, surface_tension / scene.solver.grid_spacing)
+
+
+def _settled(scene: Scene, name: str, law: Law, surface_stress: float) -> Law:
+    """A law of a material with a bulk modulus for a scene, if it leaves it to that."""
+    law = law.on_grid(scene.solver.grid_spacing)
+    if not isinstance(law, Water) or law.stiffness != AUTOMATIC:
         return law
     heaviest = max((_greatest_density(emitter) for emitter in scene.emitters if emitter.material == name), default=1.0)
-    surface_modulus = SURFACE_STRAIN * surface_stress_of(scene, name)
+    surface_modulus = SURFACE_STRAIN * surface_stress
     # what nothing but surface tension moves is slow
     speed = _known_speed(scene) if surface_modulus > 0.0 else reachable_speed(scene)
     modulus = max(law.density * heaviest * (SOUND_SHARE * speed) ** 2, LEAST_STRAIN * law.cohesion, surface_modulus)

@@ -16,6 +16,11 @@ def body_of(scene: Scene, index: int) -> str | int:
     return emitter.body or ("" if scene.materials[emitter.material].law.mixes else index)
 
 
+def melted_body_of(scene: Scene, index: int) -> str:
+    """The body of an emitter's particles while they are the fluid that they have melted into: all fluids mix."""
+    return scene.emitters[index].body
+
+
 def field_count(scene: Scene, body: str | int) -> int:
     """The number of velocity fields of a body."""
     emitters = (emitter for index, emitter in enumerate(scene.emitters) if body_of(scene, index) == body)

@@ -42,7 +42,7 @@ class Scene:
     def __post_init__(self) -> None:
         if not self.is_heated and any(material.thermal is not None for material in self.materials.values()):
             # without temperatures it has no effect, and scenes are equal
-            cold = {name: replace(material, thermal=None, curves={}) for name, material in self.materials.items()}
+            cold = {name: replace(material, thermal=None, curves={}, melts_into=None) for name, material in self.materials.items()}
             object.__setattr__(self, "materials", cold)
         for emitter in self.emitters:
             self._check_size(emitter)

@@ -63,6 +63,7 @@ def _compare_materials(before: Scene, after: Scene) -> None:
         _compare(subject, "tearing", old.tears, new.tears)
         _compare(subject, "thermal values", *(scene.materials[name].thermal for scene in (before, after)))
         _compare(subject, "curves over temperature", *(scene.materials[name].curves for scene in (before, after)))
+        _compare(subject, "fluid that it melts into", *(scene.materials[name].melts_into for scene in (before, after)))
     old_instances, new_instances = instances_of(before), instances_of(after)
     for key in dict.fromkeys((instance.body, instance.name) for instance in old_instances):
         subject = f'Material "{key[1]}"'

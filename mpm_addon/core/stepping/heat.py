@@ -66,6 +66,10 @@ class Heat:
         """The melted shares of particles, (n,)."""
         return self._by_emitter(ids, lambda thermal, its: 0.0 * its if thermal is None else thermal.melted(its))
 
+    def emitters(self, ids: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The numbers of the emitters of particles, (n,)."""
+        return self._emitter[ids]
+
     def _by_emitter(self, ids: NDArray[np.int32], compute: Any) -> Floats:
         enthalpy, emitter = self.enthalpy[ids], self._emitter[ids]
         result = np.empty(len(ids))

@@ -296,7 +296,7 @@ def units_of(scene: "Scene") -> list[Unit]:
 def groups_of(scene: "Scene") -> set[str]:
     """The groups that a scene needs."""
     from ..emission.references import rest_states
-    from ..scene.bodies import body_of
+    from ..scene.bodies import body_of, melted_body_of
 
     groups = {"step", "law"}
     if any(rest_states(scene)):
@@ -307,7 +307,9 @@ def groups_of(scene: "Scene") -> set[str]:
         groups.add("heat")
     if scene.colliders or scene.domain.kind != "unbounded":
         groups.add("obstacles")
-    if scene.has_fragments or len({body_of(scene, index) for index in range(len(scene.emitters))}) > 1:
+    bodies = {body_of(scene, index) for index in range(len(scene.emitters))}
+    bodies |= {melted_body_of(scene, index) for index, each in enumerate(scene.emitters) if scene.materials[each.material].melts_into}
+    if scene.has_fragments or len(bodies) > 1:
         groups.add("meeting")
     if any(collider.dynamic for collider in scene.colliders):
         groups |= {"obstacles", "rigid"}

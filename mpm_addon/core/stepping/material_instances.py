@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ..arithmetic.vector import LANE_COUNT
 from ..emission.references import rest_states
-from ..forecast.stiffness import settled_law
+from ..forecast.stiffness import settled_fluid, settled_law
 from ..laws import FluidLaw, HyperelasticLaw, Law
 from ..laws.factors import Factors
-from ..scene.bodies import body_of, field_count
+from ..scene.bodies import body_of, field_count, melted_body_of
 from ..scene.description import Scene
 from ..scene.factors import MOST_INSTANCES, combinations_of, levels_of
 from ..scene.thermal import law_at_temperature, levels_of_temperature
@@ -34,6 +34,7 @@ class MaterialInstance:
         body: the body that it belongs to, see `bodies.body_of`.
         field: which of the velocity fields of that body; particles are emitted into the first.
         temperature: the temperature at which parameters with curves are evaluated [degrees C]; 0 without curves.
+        has_melted: whether it is the fluid that the material melts into.
     """
 
     name: str
@@ -45,11 +46,12 @@ class MaterialInstance:
     body: str | int = ""
     field: int = 0
     temperature: float = 0.0
+    has_melted: bool = False
 
     @property
     def stiffness_scale(self) -> float:
         """The factor on the stiffness."""
-        return self.factors.stiffness
+        return 1.0 if self.has_melted else self.factors.stiffness
 
     @property
     def is_fluid(self) -> bool:
@@ -83,20 +85,27 @@ def instances_of(scene: Scene) -> list[MaterialInstance]:
     """One for each body, field of it, material and set of factors from emitters and their painting; those of a field are consecutive."""
     levels = {name: levels_of(scene, name) for name in {emitter.material for emitter in scene.emitters}}
     bodies = [body_of(scene, index) for index in range(len(scene.emitters))]
+    melted = [
+        melted_body_of(scene, index) if scene.materials[each.material].melts_into else None for index, each in enumerate(scene.emitters)
+    ]
     # a dictionary preserves the order, a set would not
     groups = {
-        (body, field, emitter.material, factors): None
-        for body in dict.fromkeys(bodies)
+        (body, field, emitter.material, factors, has_melted): None
+        for body in dict.fromkeys([*bodies, *(each for each in melted if each is not None)])
         for field in range(field_count(scene, body))
+        for has_melted, theirs in ((False, bodies), (True, melted))
         for index, emitter in enumerate(scene.emitters)
-        if bodies[index] == body
+        if theirs[index] == body and not (has_melted and field)
         for factors in combinations_of(scene, index, levels[emitter.material])
     }
     degrees = {name: temperature_levels(scene, name) for name in levels}
     names, dimension = list(scene.materials), scene.solver.dimension
     has_rest_state = dict(zip(bodies, rest_states(scene), strict=True))
     instances = []
-    for body, field, name, factors in groups:
+    for body, field, name, factors, has_melted in groups:
+        if has_melted:
+            instances.append(_fluid_instance(scene, name, body, factors))
+            continue
         settled, curves = settled_law(scene, name), scene.materials[name].curves
         for temperature in degrees[name] or (0.0,):
             law = law_at_temperature(settled, curves, temperature).scaled(factors)
@@ -108,6 +117,15 @@ def instances_of(scene: Scene) -> list[MaterialInstance]:
     return instances
 
 
+def _fluid_instance(scene: Scene, name: str, body: str | int, factors: Factors) -> MaterialInstance:
+    """The instance of what has melted. Of the factors on its material, only that on the density remains."""
+    fluid = settled_fluid(scene, name)
+    assert fluid is not None
+    law, dimension = replace(fluid, density=fluid.density * factors.density), scene.solver.dimension
+    index = list(scene.materials).index(name)
+    return MaterialInstance(name, law, law.constants(1.0, dimension), index, factors, dimension, body, has_melted=True)
+
+
 def temperature_levels(scene: Scene, name: str) -> tuple[float, ...]:
     """The temperatures [degrees C] at which a material's parameters are evaluated, ascending; none without curves."""
     material = scene.materials[name]
@@ -117,16 +135,34 @@ def temperature_levels(scene: Scene, name: str) -> tuple[float, ...]:
     return levels_of_temperature(material.curves, max(len(combinations), 1), MOST_INSTANCES)
 
 
-def level_groups(instances: Sequence[MaterialInstance]) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """The consecutive numbers of instances that differ only in their temperature, and these temperatures, ascending."""
+class LevelGroup(NamedTuple):
+    """Instances between which particles change as their temperature does.
+
+    Attributes:
+        numbers: the consecutive numbers of instances that differ only in their temperature, (n,).
+        temperatures: theirs, ascending [degrees C], (n,).
+        fluid: the number of that which they melt into; -1 if they do not.
+    """
+
+    numbers: NDArray[np.int64]
+    temperatures: NDArray[np.float64]
+    fluid: int
+
+
+def level_groups(instances: Sequence[MaterialInstance]) -> list[LevelGroup]:
+    """The groups of instances between which particles may change."""
     groups: dict[tuple[str | int, int, int, Factors], list[int]] = {}
     for number, each in enumerate(instances):
-        groups.setdefault((each.body, each.field, each.material_index, each.factors), []).append(number)
-    return [
-        (np.array(numbers), np.array([instances[number].temperature for number in numbers]))
-        for numbers in groups.values()
-        if len(numbers) > 1
-    ]
+        if not each.has_melted:
+            groups.setdefault((each.body, each.field, each.material_index, each.factors), []).append(number)
+    # a body that has a name keeps what melts, any other adds it to all that mixes
+    fluids = {(each.body, each.material_index, each.factors): number for number, each in enumerate(instances) if each.has_melted}
+    found = []
+    for (body, _, material, factors), numbers in groups.items():
+        fluid = fluids.get((body if isinstance(body, str) else "", material, factors), -1)
+        if len(numbers) > 1 or fluid >= 0:
+            found.append(LevelGroup(np.array(numbers), np.array([instances[number].temperature for number in numbers]), fluid))
+    return found
 
 
 def row_count_of(instances: Sequence[MaterialInstance]) -> int:
@@ -150,6 +186,7 @@ def instance_numbers(
     *,
     field: int = 0,
     temperature: float = 0.0,
+    has_melted: bool = False,
 ) -> NDArray[np.int64]:
     """The numbers of a material's instances in a field of a body for several sets of factors, shape (len(combinations),).
 
@@ -157,7 +194,8 @@ def instance_numbers(
     """
     numbers: dict[tuple[str | int, int, int, Factors], list[int]] = {}
     for number, each in enumerate(instances):
-        numbers.setdefault((each.body, each.field, each.material_index, each.factors), []).append(number)
+        if each.has_melted == has_melted:
+            numbers.setdefault((each.body, each.field, each.material_index, each.factors), []).append(number)
     found = [numbers[body, field, material_index, factors] for factors in combinations]
     return np.array([min(its, key=lambda number: abs(instances[number].temperature - temperature)) for its in found], np.int64)
 
@@ -166,6 +204,10 @@ def renumbered(before: Sequence[MaterialInstance], after: Sequence[MaterialInsta
     """The number among the instances `after` of each instance `before`, those of the scene that is continued, shape (len(before),)."""
 
     def number(each: MaterialInstance) -> np.int64:
-        return instance_numbers(after, each.body, each.material_index, [each.factors], field=each.field, temperature=each.temperature)[0]
+        field, temperature, has_melted = each.field, each.temperature, each.has_melted
+        factors = [each.factors]
+        return instance_numbers(
+            after, each.body, each.material_index, factors, field=field, temperature=temperature, has_melted=has_melted
+        )[0]
 
     return np.array([number(each) for each in before], np.int64)

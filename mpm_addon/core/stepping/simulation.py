@@ -127,7 +127,7 @@ class Simulation:
         self.seconds = self._stepper.clock.seconds
         self._outflows = Outflows(scene)
         self._heat = Heat(scene, self.store)
-        self._levels = TemperatureLevels(self.instances, self._heat)
+        self._levels = TemperatureLevels(scene, self.instances, self._heat)
         self._limits = open_limits(scene.domain, solver.grid_spacing, solver.dimension)
         self._is_resumed = snapshot is not None
         if snapshot is not None:

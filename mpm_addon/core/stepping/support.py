@@ -33,10 +33,11 @@ def _refuse_rest_states(scene: Scene) -> None:
     for index, emitter in enumerate(scene.emitters):
         subject = f'Emitter "{emitter.name}"'
         is_rest = has_rest_state[index]
-        if is_rest and scene.materials[emitter.material].curves:
+        if is_rest and scene.materials[emitter.material].changes_instance:
+            what = "curves over temperature are" if scene.materials[emitter.material].curves else "`melts_into` is"
             raise SceneError(
-                'curves over temperature are not possible with reference "rest"',
-                'use reference "current", or remove the curves',
+                f'{what} not possible with reference "rest"',
+                'use reference "current", or remove what follows from the temperature',
                 subject=f'Material "{emitter.material}"',
             )
         if is_rest and emitter.mode != "once":
