@@ -58,8 +58,9 @@ def main() -> None:
 def add_emitters(stage: Stage, baked: Scene) -> None:
     """The meshes of emitters, of which skins are copies."""
     for emitter in baked.emitters:
-        if isinstance(emitter.shape, Mesh):
-            item = stage.seen(emitter.name, solid_of(emitter.shape), (0.0, 0.0, 0.0), emitter.color[:3], roughness=0.25)
+        solid = solid_of(emitter.shape)
+        if isinstance(emitter.shape, Mesh) and solid is not None:
+            item = stage.seen(emitter.name, solid, (0.0, 0.0, 0.0), emitter.color[:3], roughness=0.25)
             item.data.shade_smooth()
             item.mpm.type = "emitter"
             show_as_wire(item)
