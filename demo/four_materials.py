@@ -8,11 +8,28 @@ from typing import Any
 
 import bpy
 from mathutils import Vector
-from parts import CLAY, DARK, FPS, GRAY, Solid, ball, bowls, box, custom, cylinder, make_monkey, thin_water, turned
+from parts import (
+    CLAY,
+    DARK,
+    FPS,
+    GRAY,
+    Solid,
+    ball,
+    bowls,
+    box,
+    custom,
+    cylinder,
+    display,
+    make_monkey,
+    particle_objects,
+    thin_water,
+    turned,
+)
 
 BOWL_AT = (-0.6, 0.05, 0.0)
 STREAM_FROM, STREAM_VELOCITY, STREAM_RADIUS, STREAM_LAST_FRAME = Vector((-0.73, 0.14, 0.42)), Vector((0.4, -0.25, -0.7)), 0.06, 13
 BLUE, RED, WHITE, SAND = (0.02, 0.17, 0.6), (0.7, 0.02, 0.05), (0.85, 0.9, 0.95), (0.62, 0.4, 0.16)
+RADIUS_SCALE, GRAIN_COUNT = 1.35, 10
 # Roughness and coat weight of each emitter's particles.
 SURFACES = {
     "Water": (0.08, 1.0),
@@ -63,8 +80,12 @@ def add_stream(stage: Any) -> None:
     thin_water(stage.emitter("Stream", slice_of_it, STREAM_FROM, "water", rotation=turn, color=BLUE, velocity=STREAM_VELOCITY, **repeated))
 
 
-def four_materials_baked(_: Any) -> None:
-    """Give the baked particles their surfaces."""
+def four_materials_baked(scene: Any) -> None:
+    """Give the baked particles their surfaces, and as many grains as the demonstration can render in its time."""
+    for item in particle_objects(scene):
+        modifier = item.modifiers[display.MODIFIER_NAME]
+        display.set_input(modifier, display.RADIUS_SCALE, RADIUS_SCALE)
+        display.set_input(modifier, display.COUNT, GRAIN_COUNT)
     for name, (roughness, coat) in SURFACES.items():
         tree: Any = bpy.data.materials[f"MPM {name}"].node_tree
         surface = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
