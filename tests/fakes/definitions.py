@@ -50,6 +50,26 @@ class Property(BoundProperty):
         self.description = arguments["description"]
 
     @property
+    def type(self) -> str:
+        """The kind of its values, as RNA names it: "FLOAT" for numbers and vectors."""
+        return self.kind.removesuffix("Property").removesuffix("Vector").upper().replace("BOOL", "BOOLEAN")
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it has several values."""
+        return self.kind in VECTOR_KINDS
+
+    @property
+    def is_animatable(self) -> bool:
+        """Whether it can have keyframes."""
+        return "ANIMATABLE" in self.arguments["options"]
+
+    @property
+    def subtype(self) -> str:
+        """What its values mean."""
+        return self.arguments["subtype"]
+
+    @property
     def default(self) -> Any:
         """The value before anything sets it."""
         given = self.arguments["default"]

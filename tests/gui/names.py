@@ -8,6 +8,7 @@ import numpy as np
 from bl_ext.user_default.mpm_addon.blender.baking import session  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.baking.bake_facts import facts_of  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.baking.bake_view import view_of  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.interface.panels import all_panels  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.playback import particle_objects  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.settings import paths  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.core.errors import MpmError  # type: ignore[import-not-found]
@@ -61,3 +62,19 @@ def points() -> dict[str, Any]:
     places = np.empty(3 * len(vertices), np.float32)
     vertices.foreach_get("co", places)
     return {"count": len(vertices), "middle": places.reshape(-1, 3).mean(axis=0).tolist()}
+
+
+def open_all_panels() -> None:
+    """Open every panel of the extension, as if its header had been clicked."""
+    panels = [item for item in all_panels.CLASSES if issubclass(item, bpy.types.Panel)]
+    for panel in reversed(panels):
+        bpy.utils.unregister_class(panel)
+    for panel in panels:
+        panel.bl_options = set(getattr(panel, "bl_options", ())) - {"DEFAULT_CLOSED"}
+        bpy.utils.register_class(panel)
+
+
+def choose_theme(name: str) -> None:
+    """Use one of Blender's own themes."""
+    path = Path(bpy.utils.preset_paths("interface_theme")[0]) / f"{name}.xml"
+    bpy.ops.script.execute_preset(filepath=str(path), menu_idname="USERPREF_MT_interface_theme_presets")

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from tests.gui.conftest import Walk
+from tools.gui.cut_texts import cut_texts
 from tools.gui.menus import find_entry, open_by_key
 
 # By its key code: not every screen finds a key by name.
@@ -134,6 +135,21 @@ def test_frames_are_shown_after_saving_and_opening_again(walk: Walk) -> None:
     assert again["middle"] == pytest.approx(before["middle"])
     window.run('result = show_sidebar("MPM")')
     walk.picture("opened_again")
+
+
+@pytest.mark.parametrize(("scale", "theme"), [(1.0, "Blender_Dark"), (1.5, "Blender_Light"), (2.0, "Blender_Dark")])
+def test_no_text_in_the_sidebar_is_cut(walk: Walk, scale: float, theme: str) -> None:
+    window = walk.window
+    # behind the panels, nothing that looks like dots
+    window.run("space = area_of('VIEW_3D')[1].spaces.active; space.shading.type = 'WIREFRAME'; space.overlay.show_overlays = False")
+    window.run("[item.hide_set(True) for item in scene().objects]")
+    window.run(f"open_all_panels(); choose_theme({theme!r}); CONTEXT.preferences.view.ui_scale = {scale}")
+    window.run('result = show_sidebar("MPM")')
+    found: dict[int, list[tuple[int, int]]] = {}
+    for number, page in enumerate(window.pages("VIEW_3D", "UI"), 1):
+        page.save(walk.folder / f"sidebar_{scale:.0%}_{theme}_{number:02d}.png")
+        found[number] = cut_texts(page, scale)
+    assert not any(found.values()), f"cut texts in the pictures sidebar_{scale:.0%}_{theme}: {found}"
 
 
 def test_the_add_on_goes_and_comes_without_a_word(walk: Walk) -> None:

@@ -23,6 +23,8 @@ START_SECONDS = 120.0
 ANSWER_SECONDS = 900.0
 END_SECONDS = 60.0
 SETTLING_SECONDS = 0.6
+# Of the mouse wheel, less than a page of a region at an interface scale of 1.
+_NOTCHES = 12
 # Of the screen, in pixels.
 SIZE = (1600, 900)
 
@@ -149,6 +151,22 @@ class Window:
         if not found:
             raise WindowError(f"no button that calls {call!r} in {editor}")
         return found[0], found[1]
+
+    def pages(self, editor: str, region: str, limit: int = 40) -> list[Image.Image]:
+        """Returns pictures of a region from its top to its bottom, scrolled by mouse, at most `limit`."""
+        left, top, width, height = self.run(f"result = box({editor!r}, {region!r})")
+        self.move(left + width // 3, top + height // 2)
+        self.run(f"with within({editor!r}, {region!r}): bpy.ops.view2d.reset()")
+        self.run("result = (None for _ in range(8))")
+        found: list[Image.Image] = []
+        while len(found) < limit:
+            time.sleep(SETTLING_SECONDS)
+            page = self.picture().crop((left, top, left + width, top + height))
+            if found and page.tobytes() == found[-1].tobytes():
+                break
+            found.append(page)
+            self.mouse("click", "--repeat", str(_NOTCHES), "--delay", "15", "5")
+        return found
 
     def press(self, call: str, editor: str = "VIEW_3D") -> None:
         """Finds the button of an operator and presses it by mouse."""

@@ -32,7 +32,7 @@ def automatic_values(scene: BlenderScene) -> AutomaticValues | None:
     told = None if status is None else status.told.get("automatic")
     if overview is None or not isinstance(told, dict):
         return None
-    rows = tuple(_rows({**told, "particles": _most(overview, "particles")}, f"{_most(overview, 'substeps'):,} per frame at most"))
+    rows = tuple(_rows({**told, "particles": _most(overview, "particles")}, f"Max {_most(overview, 'substeps'):,} per frame"))
     return AutomaticValues("In the last bake", rows) if rows else None
 
 

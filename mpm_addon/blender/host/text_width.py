@@ -11,6 +11,10 @@ from .blender_types import Context
 _USUAL, _LEAST, _MOST = 312.0, 60.0, 600.0
 # Of icon, frame and tabs together.
 _MARGIN = 85.0
+# Of frame and tabs together, in the sidebar and elsewhere.
+_SIDEBAR_FRAME, _FRAME = 50.0, 28.0
+# Of a text at the left of its column.
+_INDENT = 8.0
 # Of letters in Blender's interface font; all others are as wide as digits.
 _WIDTHS = (
     {
@@ -33,12 +37,27 @@ _DIGIT = 7.0
 _PIECES = tuple(re.compile(pattern) for pattern in (r"[^/\\]*[/\\]*", r"[^_]*_*", r"."))
 
 
-def wrapped(text: str) -> list[str]:
-    """The lines of a text in the region that is being drawn; none if it is empty."""
+def wrapped(text: str, start: float = 0.0) -> list[str]:
+    """The lines of a text in the region that is being drawn; none if it is empty.
+
+    Args:
+        start: where they begin, as a share of the panel's width; 0 or 1 for its left edge.
+    """
+    if 0.0 < start < 1.0:
+        return list(_lines(text, max(_LEAST, (1.0 - start) * panel_width() - _INDENT)))
     context: Context = bpy.context
     if context.region is None or context.region.width <= 1:
         return list(_lines(text, _USUAL))
     return list(_lines(text, room_in(context.region.width / context.preferences.system.ui_scale)))
+
+
+def panel_width() -> float:
+    """The width inside a panel of the region that is being drawn, in pixels of an unscaled screen."""
+    context: Context = bpy.context
+    if context.region is None or context.region.width <= 1:
+        return _USUAL - _SIDEBAR_FRAME
+    frame = _SIDEBAR_FRAME if context.region.type == "UI" else _FRAME
+    return max(_LEAST, context.region.width / context.preferences.system.ui_scale - frame)
 
 
 def room_in(width: float) -> float:

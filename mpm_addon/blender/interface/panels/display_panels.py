@@ -10,7 +10,7 @@ from ...host.translations import text
 from ...host.wording import title
 from ...playback import particle_objects
 from ...settings.display_settings import AUTOMATIC, CARRIED, MATERIALS, has_range
-from .drawing import PhysicsPanel, ScenePanel, draw_lines, draw_value, split_layout
+from .drawing import PhysicsPanel, ScenePanel, draw_lines, draw_values, split_layout
 
 # Labels of inputs whose names are cut at the usual width of the sidebar.
 _SHORT = {grains.COUNT: "Grains Each"}
@@ -35,7 +35,7 @@ def draw_display(layout: Layout, item: BlenderObject) -> None:
         column.prop(part, "render", icon="RESTRICT_RENDER_OFF")
         if AUTOMATIC in (part.viewport, part.render):
             modes = (looks.mode_of(part, is_render=False), looks.mode_of(part, is_render=True))
-            draw_value(column, "Automatic", " / ".join(text(title(mode)) for mode in modes))
+            draw_values(column, [("Automatic", " / ".join(text(title(mode)) for mode in modes))])
         column.prop(part, "material")
     if len(settings.parts) > 1:
         layout.operator("mpm.display_same", icon="DUPLICATE")

@@ -9,10 +9,11 @@ from ...baking import cache_watch, health, session
 from ...host.blender_types import BlenderScene, Context, Layout
 from ...host.help import draw_help
 from ...host.text_width import wrapped
+from ...host.translations import text
 from ...host.wording import in_blender
 from ...settings import paths
-from ...settings.declarations import is_set
 from ...settings.roles import has_role
+from .property_rows import draw_property, factor_for, has_own_line, label_of, labeled
 
 
 def split_layout(panel: Any, *, has_keys: bool = False) -> Layout:
@@ -36,50 +37,35 @@ def draw_parameters(
         without: parameters to leave out.
         idle: parameters without effect at present: grayed out, but editable.
     """
-    declared = {each.name: each for each in parameters_of(owner)}
-    for name in names or declared:
-        if name in without or not hasattr(group, name):
-            continue
+    declared = [each.name for each in parameters_of(owner)]
+    shown = [name for name in names or declared if name not in without and hasattr(group, name)]
+    factor = factor_for(label_of(group, name) for name in shown)
+    for name in shown:
         place = layout
         if name in idle:
             place = layout.column(align=True)
             place.active = False
-        if hasattr(group, f"use_{name}"):
-            _draw_optional(place, group, name, is_vector=declared[name].kind == "vector")
-        else:
-            place.prop(group, name)
+        draw_property(place, group, name, factor)
 
 
-def _draw_optional(layout: Layout, group: Any, name: str, *, is_vector: bool) -> None:
-    """Draw an optional value as Blender does: checkbox, value (grayed out if disabled) and keyframe button."""
-    row = layout.row(align=True, heading=group.bl_rna.properties[name].name)
-    has_keys = row.use_property_decorate
-    row.use_property_decorate = False
-    row = row.row(align=True)
-    row.prop(group, f"use_{name}", text="")
-    value = row.column(align=True) if is_vector else row.row(align=True)
-    value.active = is_set(group, name)
-    value.prop(group, name, text="")
-    if has_keys:
-        row.prop_decorator(group, name)
-
-
-def draw_value(layout: Layout, name: str, value: str) -> None:
-    """Draw a value that cannot be edited here: its name, and its text as it is."""
-    row = layout.split(factor=0.5)
-    left = row.row()
-    left.alignment = "RIGHT"
-    left.label(text=name)
-    row.label(text=value, translate=False)
+def draw_values(layout: Layout, rows: Iterable[tuple[str, str]]) -> None:
+    """Draw values that cannot be edited here: names, and texts as they are."""
+    shown = list(rows)
+    factor = factor_for(text(name) for name, _ in shown)
+    for name, value in shown:
+        is_beside = not has_own_line(text(name))
+        column = (labeled(layout, name, factor) if is_beside else layout).column(align=True)
+        for line in wrapped(value, factor) if is_beside else wrapped(f"{text(name)}: {value}"):
+            column.label(text=line, translate=False)
 
 
 def draw_lines(layout: Layout, told: str | Message, icon: Any) -> None:
     """Draw a text or a message in lines that fit the sidebar; nothing if it is empty."""
     if not told:
         return
-    text = in_blender(told) if isinstance(told, Message) else told
+    words = in_blender(told) if isinstance(told, Message) else told
     column = layout.column(align=True)
-    for number, line in enumerate(wrapped(text)):
+    for number, line in enumerate(wrapped(words)):
         column.label(text=line, icon="BLANK1" if number else icon)
 
 

@@ -14,7 +14,8 @@ from ...host.actions import animated_paths
 from ...host.blender_types import Context, Layout
 from ...host.wording import title
 from ...settings.painted_control import at_zero_name, attribute_name
-from .drawing import ObjectPanel, draw_parameters, draw_value, split_layout
+from .drawing import ObjectPanel, draw_parameters, draw_values, split_layout
+from .property_rows import draw_property, factor_for, label_of
 
 _EMISSION = ("enabled", "mode", "frame_start", "frame_end", "interval", "flow_rate", "source")
 # Parameters that an emitter does not use in a mode.
@@ -85,12 +86,14 @@ class MPM_PT_painted_control(ObjectPanel, bpy.types.Panel):
         layout = split_layout(self)
         item = context.object
         emitter = item.mpm.emitter
+        names = [*map(attribute_name, ACTING), *map(at_zero_name, ACTING), "carried_attributes"]
+        factor = factor_for(label_of(emitter, name) for name in names)
         for name in ACTING:
             column = layout.column(align=True)
-            column.prop(emitter, attribute_name(name))
+            draw_property(column, emitter, attribute_name(name), factor)
             if getattr(emitter, attribute_name(name)) in item.vertex_groups:
-                column.prop(emitter, at_zero_name(name))
-        layout.prop(emitter, "carried_attributes")
+                draw_property(column, emitter, at_zero_name(name), factor)
+        draw_property(layout, emitter, "carried_attributes", factor)
 
 
 class MPM_PT_randomness(ObjectPanel, bpy.types.Panel):
@@ -106,8 +109,7 @@ class MPM_PT_randomness(ObjectPanel, bpy.types.Panel):
         preset = chosen(material)
         layout.prop(emitter, "use_randomness", text="Randomness" if preset is None else "Override Preset")
         if preset is not None and not emitter.use_randomness:
-            for name, amount in preset.randomness.amounts.items():
-                draw_value(layout, title(name), f"{amount:g}")
+            draw_values(layout, [(title(name), f"{amount:g}") for name, amount in preset.randomness.amounts.items()])
             return
         law = LAWS.get(material.law) if preset is None else preset.law
         column = layout.column()

@@ -7,6 +7,7 @@ from ...host.blender_types import Context
 from ...settings.effectors import FORCE_WEIGHTS
 from .drawing import ScenePanel, draw_lines, draw_parameters, split_layout
 from .object_lists import MPM_UL_forces, draw_list
+from .property_rows import draw_property
 
 
 class MPM_PT_reading(ScenePanel, bpy.types.Panel):
@@ -31,7 +32,7 @@ class MPM_PT_forces(ScenePanel, bpy.types.Panel):
     def draw(self, context: Context) -> None:
         layout = split_layout(self, has_keys=True)
         scene = context.scene
-        layout.prop(scene.mpm, "effector_collection")
+        draw_property(layout, scene.mpm, "effector_collection")
         draw_parameters(layout.column(), scene.mpm.solver, Solver, ("max_speed",))
         if MPM_UL_forces.listed(scene):
             draw_list(layout, MPM_UL_forces, scene)

@@ -14,7 +14,7 @@ from ...host.help import draw_help
 from ...host.translations import text
 from ...host.wording import title
 from ...settings import thumbnails
-from .drawing import ObjectPanel, draw_lines, draw_parameters, draw_value, split_layout
+from .drawing import ObjectPanel, draw_lines, draw_parameters, draw_values, split_layout
 
 # Heights in buttons: of the picture in the panel, and of the pictures in the menu.
 _PICTURE, _CHOICE = 6.0, 6.0
@@ -154,13 +154,13 @@ class MPM_PT_material_values(ObjectPanel, bpy.types.Panel):
         preset = presets.chosen(context.object.mpm.material)
         if preset is None:
             return
-        column = layout.column(align=True)
-        draw_value(column, "Law", text(preset.law.label))
+        rows = [("Law", text(preset.law.label))]
         idle = preset.law.idle(preset.law)
         for declared in parameters_of(type(preset.law)):
             value = getattr(preset.law, declared.name)
             if value is not None and declared.name not in idle:
-                draw_value(column, title(declared.name), shown(declared, value))
+                rows.append((title(declared.name), shown(declared, value)))
+        draw_values(layout.column(align=True), rows)
         draw_lines(layout.column(), preset.source, "BOOKMARKS")
         layout.operator("mpm.material_customize", icon="GREASEPENCIL")
 

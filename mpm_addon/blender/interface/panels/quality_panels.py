@@ -5,7 +5,7 @@ import bpy
 from ...baking import preflight
 from ...baking.automatic_values import automatic_values
 from ...host.blender_types import Context, Layout
-from .drawing import ScenePanel, draw_lines, draw_value, split_layout
+from .drawing import ScenePanel, draw_lines, draw_values, split_layout
 
 
 class MPM_PT_quality(ScenePanel, bpy.types.Panel):
@@ -45,9 +45,7 @@ class MPM_PT_automatic(ScenePanel, bpy.types.Panel):
             draw_lines(layout, "Known after a pre-flight check or a bake", "INFO")
             return
         layout.label(text=found.source, icon="INFO")
-        column = layout.column(align=True)
-        for name, value in found.rows:
-            draw_value(column, name, value)
+        draw_values(layout.column(align=True), found.rows)
 
 
 class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
@@ -64,9 +62,9 @@ class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
             row.label(text="Checking", icon="TIME")
             row.operator("mpm.preflight_cancel", text="", icon="CANCEL")
             return
-        row = layout.row(align=True)
-        row.operator("mpm.preflight", text="Check", icon="CHECKMARK").probe = False
-        row.operator("mpm.preflight", text="Check and Measure", icon="TIME").probe = True
+        column = layout.column(align=True)
+        column.operator("mpm.preflight", text="Check", icon="CHECKMARK").probe = False
+        column.operator("mpm.preflight", text="Check and Measure", icon="TIME").probe = True
         report, is_current = preflight.kept_report(context.scene)
         if report is None:
             return
