@@ -31,7 +31,8 @@ from .rigid_contact import Contacts
 from .rigid_impulses import SolverBodies, settle
 from .rigid_surfaces import RigidSurface, surface_of
 from .rigid_table import VELOCITY, RigidTable
-from .warm_start import REACH, SIZE, forces_of, renumbered, table_of
+from .standstill import Standstill
+from .warm_start import PLACE, REACH, SIZE, forces_of, renumbered, table_of
 
 # the largest number of evaluations of the exchange
 EVALUATIONS = 8
@@ -76,6 +77,8 @@ class RigidBodies:
         self._least = np.zeros(0)
         # the contacts of the last substep, see `warm_start`
         self._kept = np.zeros((0, SIZE))
+        self._standstill, self._is_still = Standstill(), False
+        self._is_driven = any(surface.obstacle.is_moving or surface.obstacle.collider.animation is not None for surface in self._others)
         # each body's inverse Jacobian from the last substep
         self._inverses: list[Floats | None] = []
         self._blocks: tuple[object, Floats] | None = None
@@ -118,6 +121,7 @@ class RigidBodies:
         self._is_present = np.array([body.obstacle.is_present for body in self.bodies], np.bool_)
         self._is_near = np.array([group in self.near for group in self.groups], np.bool_)
         self._touching = None
+        self._standstill.forget()
 
     def _group_of(self, body: RigidBody) -> ObstacleGroup:
         return ObstacleGroup([body.obstacle], self._scene, self._fields)
@@ -154,8 +158,7 @@ class RigidBodies:
     def load(self, state: Floats, kept: Floats | None = None) -> None:
         """Restore the state of the bodies and the contacts of the last substep, or leave these as they are."""
         self._table.state[:] = state
-        if kept is not None:
-            self._kept = kept
+        self._kept = self._kept if kept is None else kept
 
     def save(self) -> None:
         """Save the state for `restore`, and reset everything else that later substeps depend on."""
@@ -224,6 +227,12 @@ class RigidBodies:
         if not self.bodies:
             return
         table, is_present = self._table, self._is_present
+        is_alone = not (self._is_driven or self._animated or self.near)
+        self._is_still = self._standstill.begin(table.state, self._kept, gravity, np.array(dt), is_present) and is_alone
+        if self._is_still:
+            return
+        if not is_alone:
+            self._standstill.forget()
         before = table.velocities
         found = self._touching = self._find_contacts(before, gravity, dt)
         accelerations = gravity * (table.inverse_mass > 0.0) * is_present[:, None]
@@ -237,7 +246,7 @@ class RigidBodies:
             if id(group) in near and is_present[number]:
                 self._exchange(number, body, group, before, store, dt)
         if len(found.contacts.first):
-            self._solve(found, table.velocities, gravity, dt)
+            self._solve(found, table.velocities, gravity, dt, was_still=not before.any())
         else:
             self._kept = np.zeros((0, SIZE))
         for body, group in zip(self.bodies, self.groups, strict=True):
@@ -254,19 +263,21 @@ class RigidBodies:
             bodies = SolverBodies(before.copy(), *self._inverse())
             self._impacts = impacts_of(breakables, self._surfaces, self._others, contacts, bodies, self._table.centers, dt)
 
-    def _solve(self, found: Touching, velocities: Floats, gravity: Floats, dt: float) -> None:
+    def _solve(self, found: Touching, velocities: Floats, gravity: Floats, dt: float, *, was_still: bool) -> None:
         """Apply the impulses of all contacts, and let bodies rest whose velocities would be noise."""
         contacts, table = found.contacts, self._table
         first, reach = contacts.first, REACH * table.gyration
         forces = forces_of(first, found.partner, found.places, reach, self._kept)
         bodies = SolverBodies(velocities, *self._inverse())
         impulses, noise = contacts.solve(bodies, self._least, dt * forces)
-        resting = np.zeros(len(velocities), np.bool_)
-        limits = np.full(len(velocities), RESTING * dt * float(np.linalg.norm(gravity)))
+        limits, resting = np.full(len(velocities), RESTING * dt * float(np.linalg.norm(gravity))), np.zeros(len(velocities), np.bool_)
         settle(contacts, impulses, noise, bodies, table.gyration, limits, resting)
         velocities[resting] = 0.0
         table.set_velocities(velocities, self._is_present)
-        self._kept = table_of(first, found.partner, found.places, impulses / dt)
+        kept = table_of(first, found.partner, found.places, impulses / dt)
+        # forces that hold all bodies where they are need not become better
+        if not (was_still and resting.all() and np.array_equal(kept[:, : PLACE.stop], self._kept[:, : PLACE.stop])):
+            self._kept = kept
 
     def _find_contacts(self, velocities: Floats, gravity: Floats, dt: float) -> Touching:
         # an infinite collider counts with its speed near the bodies
@@ -369,7 +380,7 @@ class RigidBodies:
 
     def advance(self, dt: float) -> str | None:
         """Move the bodies by a substep; returns the name of what became unstable, or None."""
-        if not self.bodies:
+        if not self.bodies or self._is_still:
             return None
         table = self._table
         unstable = np.flatnonzero(~np.isfinite(table.state).all(axis=1) & self._is_present)
@@ -379,7 +390,9 @@ class RigidBodies:
         if self._touching is not None:
             moves = self._touching.contacts.separation(*self._inverse(), table.gyration)
         table.advance(dt, moves, self._is_present)
+        self._standstill.end(table.state, self._kept)
         if self.breaking is not None and self._impacts:
+            self._standstill.forget()
             self.place()
             if self.breaking.strike(self._impacts):
                 self.take([member.body for member in self.breaking.members])

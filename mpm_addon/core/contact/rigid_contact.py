@@ -13,7 +13,7 @@ from .rigid_impulses import SolverBodies, SweepLimits, impulses_in_world, solve_
 
 # limits on the sweeps over the contacts, and on the contacts of all sweeps: those that are affordable in each substep, and the most
 FEWEST_SWEEPS, MOST_SWEEPS = 5, 400
-AFFORDABLE_CONTACTS, MOST_CONTACTS = 8_000, 200_000
+AFFORDABLE_CONTACTS, MOST_CONTACTS = 8_000, 500_000
 # the share of an overlap that is corrected in a substep, and the overlap that is left, relative to the radius of gyration: bodies at rest
 # would otherwise move forever
 RECOVERY, SLACK = 0.2, 1e-4

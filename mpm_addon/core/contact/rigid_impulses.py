@@ -19,6 +19,8 @@ from .hulls import cross, dot, row
 # sweeps end once they change velocities by less than this share of what contact has to change; after as many as are affordable in every
 # substep, this much is enough, since the next substep begins where they end
 TOLERANCE, ENOUGH = 1e-10, 1e-4
+# friction is solved from the beginning if the impulses of the last substep leave no more than this share of what contact has to change
+KNOWN = 0.1
 # speeds of less than this multiple of the noise of contacts may be noise; less than this share of the limit is always noise
 DOUBT, CERTAIN = 20.0, 1e-3
 # the mobility of the tangents has an inverse if its determinant is more than this share of its squared trace
@@ -218,7 +220,8 @@ def solve_contacts(contacts, tangents, least, bodies, limits, impulses, noise):
     last, last_velocities = np.empty_like(impulses), np.empty_like(velocities)
     way, way_velocities = np.zeros_like(impulses), np.zeros_like(velocities)
     # the normal impulses come first: while they are far off, the limits of friction are, too
-    before, has_friction = 0.0, False
+    before = 0.0
+    has_friction = greatest_violation(contacts, rows, least, velocities) <= KNOWN * violation
     for sweep in range(limits.most):
         last[:], last_velocities[:] = impulses, velocities
         changed = 0.0

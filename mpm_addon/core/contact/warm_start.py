@@ -6,6 +6,7 @@ contacts of all shapes persist alike.
 
 import numpy as np
 
+from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from .obstacle import Floats, Ints
 
@@ -16,12 +17,18 @@ FIRST, PARTNER, PLACE, FORCE = 0, 1, slice(2, 5), slice(5, 9)
 SIZE = 9
 
 
+@generic
+def rank(partner):
+    """The place of a contact's second surface in the order of contacts: bodies, then other colliders, whose numbers are negative."""
+    return 1.0 * partner if partner >= 0 else 1e15 - partner
+
+
 @kernel
 def match(first, partner, places, reach, kept, forces):
     """Find the forces with which contacts begin.
 
     Args:
-        first, partner: (n,) the surfaces of each contact, ascending by both.
+        first, partner: (n,) the surfaces of each contact, ascending by the first and the rank of the second.
         places: (n, 3) in the first body's axes [m]; reach: (bodies,) [m].
         kept: (k, SIZE) the contacts of the last substep, in the same order; the first number of those that are continued becomes -1.
         forces: (n, 4) result [N]; zero for new contacts.
@@ -29,7 +36,7 @@ def match(first, partner, places, reach, kept, forces):
     begin = 0
     for c in range(first.size):
         while begin < kept.shape[0] and (
-            abs(kept[begin, 0]) - 1.0 < first[c] or (abs(kept[begin, 0]) - 1.0 == first[c] and kept[begin, 1] < partner[c])
+            abs(kept[begin, 0]) - 1.0 < first[c] or (abs(kept[begin, 0]) - 1.0 == first[c] and rank(kept[begin, 1]) < rank(partner[c]))
         ):
             begin += 1
         best, found = reach[first[c]] ** 2, -1
