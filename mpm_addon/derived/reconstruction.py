@@ -19,6 +19,8 @@ from .settings import Recipe
 _WEIGHTS = 13.0
 # With voxels larger than this [radii], removing small bumps would also remove single-particle drops, which have few faces.
 _COARSE = 1.4
+# Voxels along the edges of the boxes that are reconstructed one by one: of a million particles, a tenth faster than the usual 64.
+_BOX = 48
 
 
 def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[SurfacePiece, float]:
@@ -45,6 +47,7 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Surf
         particle_radius=radius,
         smoothing_length=recipe.reach,
         cube_size=edge / radius,
+        subdomain_num_cubes_per_dim=_BOX,
         iso_surface_threshold=recipe.threshold,
         mesh_smoothing_iters=recipe.smoothing,
         mesh_smoothing_weights_normalization=_WEIGHTS,
