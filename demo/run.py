@@ -58,6 +58,7 @@ READY_SCENES = {
     "avalanche": 20,
     "boot_in_mud": 12,
     "lava_flow": 36,
+    "dropped_bowl": 20,
 }
 
 

@@ -27,6 +27,7 @@ COUNTS = {
     "avalanche": (1, 2),
     "boot_in_mud": (1, 3),
     "lava_flow": (1, 1),
+    "dropped_bowl": (1, 1),
 }
 # Blender itself makes Suzanne.
 EVERYWHERE = [name for name in SCENES if name != "honey_suzanne"]

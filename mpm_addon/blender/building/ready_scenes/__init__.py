@@ -5,7 +5,19 @@ Each is a module with `LABEL`, `DESCRIPTION` and `build(stage)`, and one line he
 
 from types import ModuleType
 
-from . import avalanche, boot_in_mud, dam_break, honey_suzanne, hourglass, jelly_stack, lava_flow, pouring_bowl, sand_castle, snowball
+from . import (
+    avalanche,
+    boot_in_mud,
+    dam_break,
+    dropped_bowl,
+    honey_suzanne,
+    hourglass,
+    jelly_stack,
+    lava_flow,
+    pouring_bowl,
+    sand_castle,
+    snowball,
+)
 
 # In the order of the menu.
 SCENES: dict[str, ModuleType] = {
@@ -19,4 +31,5 @@ SCENES: dict[str, ModuleType] = {
     "avalanche": avalanche,
     "boot_in_mud": boot_in_mud,
     "lava_flow": lava_flow,
+    "dropped_bowl": dropped_bowl,
 }
