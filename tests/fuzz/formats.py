@@ -32,7 +32,9 @@ from mpm_addon.storage.skin_file import Cut, Skin, SkinPiece, skin_at, write_ski
 from mpm_addon.storage.status import read_status, status_words
 from mpm_addon.storage.surface_file import Surface, SurfacePiece, surface_at, write_surface
 from mpm_addon.storage.swarm_file import StoredSwarm, swarm_at, types_of, write_swarm
-from mpm_addon.storage.take import DEBRIS, FOAM, SKIN, SURFACE
+from mpm_addon.storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
+from mpm_addon.storage.vdb import Grid
+from mpm_addon.storage.volume_file import write_volume
 from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
 
@@ -333,6 +335,17 @@ def check_swarms(kind: str) -> Callable[[Path], None]:
     return check
 
 
+def write_volumes(folder: Path) -> Sequence[Path]:
+    """Fog beside the frames of a small cache."""
+    write_cache("cache.json")(folder)
+    cache = open_cache(folder / "cache")
+    path = derived_path(cache, Moment(1), VOLUME)
+    path.parent.mkdir(parents=True)
+    grid = Grid("density", np.zeros((1, 3), np.int64), np.ones((1, 512), np.float32))
+    write_volume(path, Origin(Moment(1), "", source_of(cache, Moment(1)), (0,)), [grid], 0.1)
+    return [path]
+
+
 def check_resumption(folder: Path) -> None:
     """What a bake goes on from."""
     writer = CacheWriter(folder / "cache", read_scene(folder / "scene"))
@@ -380,6 +393,7 @@ FORMATS = {
         Format("skin.mpm", write_skins, check_skins, mutated_container),
         Format("foam.mpm", write_swarms(FOAM), check_swarms(FOAM), mutated_container),
         Format("debris.mpm", write_swarms(DEBRIS), check_swarms(DEBRIS), mutated_container),
+        Format("fog.vdb", write_volumes, lambda folder: counts_of(open_cache(folder / "cache"), VOLUME, ""), mutated),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
         Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),
     )
