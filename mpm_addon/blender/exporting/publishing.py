@@ -5,7 +5,7 @@ external data, which proves that the copy works there; see `published_file.py`. 
 """
 
 import json
-import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +13,17 @@ import bpy
 
 from ...core.errors import MpmError
 from ...core.messages import Message
-from ...storage.atomic import write_atomically
-from ...storage.installation import version
-from ...storage.take import KINDS
 from ..baking import previews
 from ..baking.child import run_script
 from ..host.blender_types import BlenderObject, BlenderScene, Context, NodeTree
 from ..host.wording import in_blender
 from ..playback import particle_objects
 from .particle_files import alone_in, cannot_write, missing_frames
+from .publication_folder import replacing, write_manifest
 from .published_data import MeshWriter, VolumeWriter
 from .published_file import ANSWER
-from .published_objects import POINTS, Member, derived_notes, family_of
+from .published_objects import Member, derived_notes, family_of
 
-MANIFEST = "published.json"
-KIND = "mpm_addon publication"
 _SCRIPT = Path(__file__).with_name("published_file.py")
 
 
@@ -35,7 +31,7 @@ def publish(context: Context, folder: Path) -> list[Message]:
     """Publish the open file.
 
     Args:
-        folder: new, empty, or an earlier publication, which is replaced.
+        folder: new, empty, or an earlier publication, which is replaced once the new one is whole.
 
     Returns:
         Warnings to report: frames that were not baked, and files outside the folder.
@@ -53,61 +49,28 @@ def publish(context: Context, folder: Path) -> list[Message]:
             subject, remedy = f'"{item.name}"', "publish that file, or make the object local"
             raise MpmError(f"it is linked from {item.library.filepath}", remedy, subject=subject)
     name = Path(bpy.data.filepath).name
-    _prepare(folder, folder / name)
+    with replacing(folder, folder / name):
+        return _publish(context, folder, folder / name, shown)
+
+
+def _publish(context: Context, folder: Path, target: Path, shown: Iterable[tuple[BlenderScene, BlenderObject]]) -> list[Message]:
+    """Write every file of a publication, the manifest last. Returns warnings to report."""
     notes: list[Message] = []
     jobs: list[dict[str, Any]] = []
     for scene, item in shown:
         made, missing = _write_frames(context, scene, item, folder, len(jobs))
         jobs += made
         notes += missing
-    target = folder / name
     try:
         bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     except RuntimeError as error:
         raise cannot_write(target, error) from error
-    try:
-        told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
-        said = run_script(_SCRIPT, [str(target), json.dumps(told)])
-        outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
-    except MpmError:
-        target.unlink(missing_ok=True)
-        raise
+    told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
+    said = run_script(_SCRIPT, [str(target), json.dumps(told)])
+    outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
     notes += [Message("it is outside the folder and was not packed", ("copy it to the same path",), path) for path in outside]
-    _write_manifest(folder, {"blend": name, "objects": jobs, "outside": outside, "notes": [in_blender(note) for note in notes]})
+    write_manifest(folder, {"blend": target.name, "objects": jobs, "outside": outside, "notes": [in_blender(note) for note in notes]})
     return notes
-
-
-def _prepare(folder: Path, blend: Path) -> None:
-    """Make the folder, or empty it of an earlier publication. Raises MpmError if it contains anything else."""
-    if blend.exists() and Path(bpy.data.filepath).exists() and blend.samefile(bpy.data.filepath):
-        raise MpmError("it is the folder of the open file", "choose another folder", subject=str(folder))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            _check_manifest(folder)
-            for kind in (POINTS, *KINDS):
-                shutil.rmtree(folder / kind, ignore_errors=True)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-
-
-def _check_manifest(folder: Path) -> None:
-    try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        manifest = None
-    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
-        raise MpmError("it contains other files", "choose a new or empty folder", subject=str(folder))
-
-
-def _write_manifest(folder: Path, content: dict[str, Any]) -> None:
-    """Write the file that marks the folder as a publication. Raises MpmError."""
-    manifest = {"kind": KIND, "schema": 1, **content, "versions": {"mpm_addon": version(), "blender": bpy.app.version_string}}
-    data = json.dumps(manifest, indent=1).encode()
-    try:
-        write_atomically(folder / MANIFEST, lambda file: file.write(data))
-    except OSError as error:
-        raise cannot_write(folder / MANIFEST, error) from error
 
 
 def _write_frames(

@@ -16,6 +16,7 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import child, previews, shown_caches
 from mpm_addon.blender.exporting import particle_files, publishing
+from mpm_addon.blender.exporting.publication_folder import KIND, MANIFEST
 from mpm_addon.blender.interface.operators import commands
 from mpm_addon.blender.playback import particle_objects
 from mpm_addon.core.errors import MpmError
@@ -127,7 +128,7 @@ def test_a_publication_shows_everything_without_the_extension(bpy: Any, saved: A
     assert [(each.name, [modifier.name for modifier in each.modifiers]) for each in bpy.data.objects] == objects_before
     assert (bpy.data.filepath, bpy.context.scene.frame_current) == (str(tmp_path / "my shot.blend"), 3)
     assert (len(saved.data.vertices), image.packed_file, len(bpy.data.scenes), len(bpy.data.cache_files)) == (8, None, 1, 0)
-    manifest = json.loads((tmp_path / "out" / publishing.MANIFEST).read_text())
+    manifest = json.loads((tmp_path / "out" / MANIFEST).read_text())
     assert manifest["outside"] == [str(tmp_path / "sky.mov")]
     assert manifest["notes"][0] == '"MPM Particles" is empty at frame 5: Frame 5 is not baked'
 
@@ -193,7 +194,7 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
         monkeypatch.setattr(publishing, "_SCRIPT", make_file(tmp_path / "broken.py", "raise SystemExit('so it ends')"))
         assert message(tmp_path / "out") == "Blender exited with status 1 while processing the copy: so it ends"
         assert not (tmp_path / "out" / "shot.blend").exists()
-        (tmp_path / "out" / publishing.MANIFEST).write_text(json.dumps({"kind": publishing.KIND}))
+        (tmp_path / "out" / MANIFEST).write_text(json.dumps({"kind": KIND}))
         (tmp_path / "out" / "shot.blend").mkdir()
         assert re.fullmatch(r".*shot\.blend cannot be written \(.+\); choose another location\.", message(tmp_path / "out"))
 
@@ -226,7 +227,7 @@ def test_a_preview_is_not_published_and_hides_nothing_there(bpy: Any, saved: Any
     assert saved.hide_viewport and particle_files.exported_object(scene) == saved
     publishing.publish(bpy.context, tmp_path / "out")
     assert saved.hide_viewport and previews.shown(scene) == preview
-    manifest = json.loads((tmp_path / "out" / publishing.MANIFEST).read_text())
+    manifest = json.loads((tmp_path / "out" / MANIFEST).read_text())
     assert [job["object"] for job in manifest["objects"]] == ["MPM Particles"]
     found, _arrays = look(tmp_path / "out" / "my shot.blend", [3], tmp_path)
     assert len(found["shown"]["3"]) == COUNTS[3] and found["blocks"] == [1, 1, 1, 1]
