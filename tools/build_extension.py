@@ -116,6 +116,8 @@ def build(name: str, python_tags: list[str], levels: list[str], *, is_release: b
         made = Path(folder) / archive_path(name).name
         check_archive(made, python_tags if is_release and levels else [], has_kernels=bool(levels))
         run_blender_builder("validate", str(made))
+        # those of an earlier release are not of this zip
+        (archive.parent / CHECKSUMS).unlink(missing_ok=True)
         made.replace(archive)
     print(f"build: done after {time.monotonic() - started:.0f} s", flush=True)
     return archive
