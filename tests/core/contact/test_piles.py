@@ -170,8 +170,8 @@ def test_dominoes_fall_one_after_another() -> None:
 def test_a_collision_conserves_momentum_and_angular_momentum(kind: str) -> None:
     """Of two bodies that hit each other off their middles, with friction and without gravity; the energy does not grow.
 
-    In free flight the midpoint rule, which is symmetric in time, keeps the energy of a body that wobbles to within (dt w)^2, without
-    drift: here dt = 1/240 s and w = 2 rad/s, so 7e-5.
+    In free flight the midpoint rule, which is symmetric in time, keeps the energy of a body that wobbles without drift; its swing is of
+    the second order of the step. The box that the ball has hit swings by 9e-6 of the energy in a frame.
     """
     other: Any = brick(
         "other", (0.0, 0.0, 0.0), (0.2, 0.1, 0.06), kind="mesh" if kind == "mesh" else "box", angular_velocity=(20.0, 90.0, 40.0)
@@ -193,7 +193,7 @@ def test_a_collision_conserves_momentum_and_angular_momentum(kind: str) -> None:
     scale = np.abs(found[0, :6]).max()
     assert np.abs(found[:, :6] - found[0, :6]).max() < 1e-9 * scale
     assert (found[:, 6] < (1.0 + 1e-9) * found[0, 6]).all()
-    assert (np.diff(found[:, 6]) < 1e-4 * found[0, 6]).all()
+    assert (np.diff(found[:, 6]) < 1e-5 * found[0, 6]).all()
     assert found[-1, 6] < 0.99 * found[0, 6]
 
 
