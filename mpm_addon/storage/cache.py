@@ -133,7 +133,7 @@ class Cache:
                 except FileNotFoundError:
                     yield Message("it is missing", (refill,), str(path))
                 except OSError as error:
-                    yield Message(f"it cannot be read ({error.strerror})", (), str(path))
+                    yield Message(f"it cannot be read ({error.strerror})", ("check its permissions",), str(path))
                 else:
                     if found != entry.get("sha256"):
                         yield Message("it is damaged", ("delete this file", refill), str(path))
@@ -278,7 +278,7 @@ def _damaged_checkpoints(take: Take) -> Iterator[Message]:
         except FileNotFoundError:
             continue  # thinned out by a bake in the meantime
         except OSError as error:
-            yield Message(f"it cannot be read ({error.strerror})", (), str(checkpoint_path(folder, number)))
+            yield Message(f"it cannot be read ({error.strerror})", ("check its permissions",), str(checkpoint_path(folder, number)))
 
 
 def take_numbers(folder: Path) -> list[int]:

@@ -113,7 +113,7 @@ def source_of(cache: Cache, moment: Moment, kind: str = SURFACE) -> str:
     """What the derived data of a frame is made from, see `sources_of`; by default that frame alone. Raises CacheError without one."""
     found = sources_of(cache, kind).get(moment) if kind in CUMULATIVE else _file_hash(cache, moment)
     if found is None:
-        raise CacheError(f"frame {moment.frame:g} was not baked", subject=str(cache.folder))
+        raise CacheError(f"frame {moment.frame:g} was not baked", "bake it first", subject=str(cache.folder))
     return found
 
 

@@ -73,7 +73,9 @@ def draw_sheet(index: Index, variants: list[Variant], frame: int | None = None) 
     try:
         write_atomically(path, lambda file: file.write(content.getvalue()))
     except OSError as error:
-        raise CacheError(f"it cannot be written ({error.strerror})", subject=str(path)) from error
+        raise CacheError(
+            f"it cannot be written ({error.strerror})", "free disk space or check its permissions", subject=str(path)
+        ) from error
     return path
 
 
