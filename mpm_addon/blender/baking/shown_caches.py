@@ -19,6 +19,7 @@ from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..playback import arriving_frames, keyframes, particle_objects, piece_objects
+from ..playback.attributes import PAINTED_COLOR
 from ..reading import freshness
 from ..settings import paths
 from . import cache_watch, derived_kinds, one_result, previews, unstable
@@ -210,7 +211,7 @@ def looks_of(scene: Scene) -> list[display.Look]:
         display.Look(
             emitter.name,
             emitter.color,
-            is_painted=emitter.painting is not None and display.PAINTED_COLOR in emitter.painting.carried,
+            is_painted=emitter.painting is not None and PAINTED_COLOR in emitter.painting.carried,
             law=scene.materials[emitter.material].law.name,
             material=emitter.material,
             is_heated=scene.is_heated,

@@ -20,6 +20,7 @@ from ..host.file_record import silent
 from ..host.meshes import matrix_array
 from ..host.modifiers import render_modifiers
 from ..playback import derived_objects, skin_objects
+from ..playback.attributes import MESH_COLOR, PAINTED_COLOR
 from ..playback.particle_objects import suspended
 from ..reading.extract import frame_kept, scene_time
 from ..settings import paths
@@ -181,7 +182,18 @@ def _copied(source: BlenderObject, evaluated: BlenderObject, depsgraph: Depsgrap
             subject=f'Emitter "{source.name}"',
         ) from None
     mesh.name = f"{source.name} Skin"
+    _name_color(mesh)
     return mesh
+
+
+def _name_color(mesh: BlenderMesh) -> None:
+    """Store a painted color once more, under the name that the particles' materials read."""
+    painted = mesh.attributes.get(PAINTED_COLOR)
+    if painted is not None and painted.data_type in ("FLOAT_COLOR", "BYTE_COLOR"):
+        values, domain = np.empty(4 * len(painted.data), np.float32), painted.domain
+        painted.data.foreach_get("color", values)
+        # making an attribute moves the others
+        mesh.attributes.new(MESH_COLOR, "FLOAT_COLOR", domain).data.foreach_set("color", values)
 
 
 def _object(item: BlenderObject, source: BlenderObject, mesh: BlenderMesh, part: Any) -> BlenderObject:

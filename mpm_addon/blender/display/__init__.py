@@ -7,7 +7,7 @@ object, and `assets` for the groups inside it.
 
 from .display_operators import register
 from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, rebuild, refit, refit_all
-from .materials import PAINTED_COLOR, Look, material_of
+from .materials import Look, material_of
 from .modifier import input_identifier, set_input
 from .powder import dress_volume
 from .swarm_look import dress_debris, dress_foam, dress_fog
@@ -17,7 +17,6 @@ from .tree import NAME as MODIFIER_NAME
 __all__ = [
     "COUNT",
     "MODIFIER_NAME",
-    "PAINTED_COLOR",
     "RADIUS_SCALE",
     "SHARE",
     "SMOOTHING",

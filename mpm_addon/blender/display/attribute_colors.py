@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ...core.errors import MpmError
 from ...storage import open_cache
 from ..host.blender_types import BlenderMaterial, BlenderObject
-from ..playback.attributes import stored_name
+from ..playback.attributes import MESH_COLOR, stored_name
 from ..playback.particle_objects import frame_rate
 from ..settings import paths
 from ..settings.display_settings import COLORINGS, Coloring
-from .materials import PAINTED_COLOR, Shader, tree_of
+from .materials import Shader, tree_of
 
 # Viridis (Stefan van der Walt and Nathaniel Smith, CC0): perceptually uniform, also in grayscale and with color blindness. sRGB.
 _VIRIDIS = ("440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725")
@@ -60,7 +60,7 @@ def color_material(item: BlenderObject, coloring: str, attribute: str, limits: t
     shader = Shader(tree_of(material))
     chosen = COLORINGS[coloring]
     if coloring == "color":
-        color = shader.attribute(PAINTED_COLOR, "Vector")
+        color = shader.attribute(MESH_COLOR, "Vector")
     else:
         color = _ramped(shader, chosen, attribute, limits)
     shader.end(shader.node("ShaderNodeBsdfPrincipled", {"Base Color": color, "Roughness": 0.6}))

@@ -12,7 +12,7 @@ from ...core.laws.finish import Color, Finish
 from ...core.scene.thermal import ABSOLUTE_ZERO
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderMaterial, NodeTree
-from ..playback.attributes import MESH_TEMPERATURE
+from ..playback.attributes import MESH_COLOR, MESH_TEMPERATURE
 from . import assets
 from .node_builder import Inputs
 
@@ -20,7 +20,6 @@ _LOOK = "mpm_look"
 # the name of an absorption is not that which Blender gives to those of artists
 _SURFACE, _VOLUME = "Principled BSDF", "MPM Absorption"
 # the attribute with the color of each particle, if an emitter carries it
-PAINTED_COLOR = "color"
 # Fraction by which a clear material that does not absorb keeps its color: light passes through at least two surfaces.
 _TINT = 0.3
 # Light takes on the color over this fraction of thick matter, where that is deeper than the finish says: a jar of honey is golden, and a
@@ -99,9 +98,10 @@ def material_of(look: Look) -> BlenderMaterial:
     name = material_name(look.name)
     material: Any = bpy.data.materials.get((name, None)) or bpy.data.materials.new(name)
     numbers = (*look.color, look.scale_length, look.absorption)
-    wanted = json.dumps(
-        [*(float(f"{number:.5g}") for number in numbers), look.is_painted, look.law, look.material, *(["heated"] if look.is_heated else [])]
-    )
+    heated = ["heated"] if look.is_heated else []
+    # 2 since painted colors have a name that Cycles reads from meshes
+    painted = 2 * look.is_painted
+    wanted = json.dumps([*(float(f"{number:.5g}") for number in numbers), painted, look.law, look.material, *heated])
     if material.get(_LOOK) == wanted:
         return material
     is_ours = _LOOK not in material or not assets.is_edited(tree_of(material))
@@ -166,7 +166,7 @@ def _lit_through(shader: "Shader", surface: Any) -> Any:
 def _base_color(shader: "Shader", look: Look) -> Any:
     finish = look.finish
     if look.is_painted:
-        return shader.attribute(PAINTED_COLOR, "Vector")
+        return shader.attribute(MESH_COLOR, "Vector")
     share = 1.0 - (1.0 if look.absorption else _TINT) * finish.transmission
     color = tuple(1.0 - share * (1.0 - part) for part in look.color[:3])
     if finish.variation == 0.0:

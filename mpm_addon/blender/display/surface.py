@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..playback.attributes import MESH_TEMPERATURE
+from ..playback.attributes import MESH_COLOR, MESH_TEMPERATURE
 from .node_builder import GEOMETRY, Builder, Socket
 
 NAME = "MPM Surface"
@@ -33,7 +33,7 @@ _NEAREST = "mpm_nearest"
 CARRIED = {
     "velocity": "FLOAT_VECTOR",
     "rest_position": "FLOAT_VECTOR",
-    "color": "FLOAT_COLOR",
+    MESH_COLOR: "FLOAT_COLOR",
     "volume_ratio": "FLOAT",
     "density_ratio": "FLOAT",
     "stress": "FLOAT",

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from ...core.particles import ATTRIBUTES
 from ..host.blender_types import BlenderMesh
 
-# A mesh reserves `material_index` for its faces, so the points' is stored under another name.
-MATERIAL_INDEX = "mpm_material_index"
-# Cycles reserves `temperature` for volumes, and reads 0 from a mesh's.
-MESH_TEMPERATURE = "mpm_temperature"
-_STORED_NAMES = {"material_index": MATERIAL_INDEX, "temperature": MESH_TEMPERATURE}
+PAINTED_COLOR = "color"
+# A mesh reserves `material_index` for its faces. Cycles reserves the others for volumes, and reads 0 from a mesh's; it also reserves
+# `velocity`, which has to keep its name for motion blur.
+_STORED_NAMES = {name: f"mpm_{name}" for name in ("material_index", PAINTED_COLOR, "density", "flame", "heat", "temperature")}
+MATERIAL_INDEX, MESH_COLOR, MESH_TEMPERATURE = (_STORED_NAMES[name] for name in ("material_index", PAINTED_COLOR, "temperature"))
 
 # numpy dtype and number of components -> Blender's attribute type and the name of its values.
 _TYPES = {

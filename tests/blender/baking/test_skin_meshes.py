@@ -91,6 +91,21 @@ def test_the_mesh_keeps_its_uvs_materials_and_vertex_groups_and_follows_in_a_reo
 
 
 @blender
+@pytest.mark.parametrize(("kind", "domain", "count"), [("FLOAT_COLOR", "POINT", 26), ("BYTE_COLOR", "CORNER", 96)])
+def test_a_painted_color_is_there_under_the_name_that_materials_read(bpy: Any, tmp_path: Path, kind: str, domain: str, count: int) -> None:
+    emitter, item = baked(bpy, tmp_path / "cache")
+    emitter.modifiers["Subdivision"].levels = 1
+    paint = emitter.data.attributes.new("color", kind, domain)
+    paint.data.foreach_set("color", np.tile(np.array([1.0, 0.25, 0.0, 1.0], np.float32), len(paint.data)))
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    named = item.mpm.display.parts[0].skin.data.attributes["mpm_color"]
+    values = np.empty((len(named.data), 4), np.float32)
+    named.data.foreach_get("color", values.ravel())
+    assert (named.domain, len(values)) == (domain, count)
+    np.testing.assert_allclose(values, [[1.0, 0.25, 0.0, 1.0]] * count, atol=2e-3)
+
+
+@blender
 def test_a_mesh_is_copied_again_only_if_its_vertices_changed(bpy: Any, tmp_path: Path) -> None:
     emitter, item = baked(bpy, tmp_path / "cache")
     assert bpy.ops.mpm.skin_make() == {"FINISHED"}

@@ -15,7 +15,7 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import derived_processes
 from mpm_addon.blender.display import assets, surface
-from mpm_addon.blender.playback import particle_objects
+from mpm_addon.blender.playback import attributes, particle_objects
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.laws.finish import PLAIN
 from mpm_addon.core.particles import Frame, FrameStatistics
@@ -234,6 +234,26 @@ def test_lava_glows_orange_between_dark_crusts(bpy: Any, tmp_path: Path, tempera
     assert 0.2 < is_dark.mean() < 0.8
     assert is_orange.mean() > (0.15 if temperature != 1000.0 else 0.05)
     assert not ((red > 0.6) & (blue > 0.7 * red)).any()
+
+
+@blender
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["points", "spheres", "surface"])
+def test_a_painted_color_is_rendered_by_cycles(bpy: Any, tmp_path: Path, mode: str) -> None:
+    """Light from all sides, so that the hue is that of the paint: red four times as strong as green, and no blue."""
+    item = block(bpy, 8)
+    item.location = (-0.35, -0.35, -0.35)
+    paint = np.tile(np.array([0.6, 0.15, 0.0, 1.0], np.float32), len(item.data.vertices))
+    item.data.attributes.new(attributes.stored_name("color"), "FLOAT_COLOR", "POINT").data.foreach_set("color", paint)
+    look = display.Look("Paint", (0.0, 0.0, 1.0, 1.0), is_painted=True, law="viscoplastic", spacing=2.0 * EDGE, mode=mode)
+    display.dress(item, [look])
+    bpy.context.scene.view_settings.view_transform = "Standard"
+    image = rendered(bpy, tmp_path / "paint.png")
+    red, green, blue = image[image[:, :, 3] > 0.99][:, :3].T
+    assert len(red) > 100
+    # what a camera sees at a grazing angle is the white sky
+    assert np.median(red) > 0.5 and np.median(blue) < 0.4
+    assert np.median(blue) < np.median(green) < 0.75 * np.median(red)
 
 
 def moving_cache(folder: Path, counts: dict[int, int], *, speed: float) -> Path:

@@ -45,7 +45,7 @@ def told(item):
     attributes = {each.name: [each.domain, each.data_type] for each in mesh.attributes}
     values = {}
     for each in mesh.attributes:
-        if each.name in ("position", "velocity", "color", "UV map.001", "seen", "weight"):
+        if each.name in ("position", "velocity", "mpm_color", "UV map.001", "seen", "weight"):
             field = FIELDS.get(each.data_type, "value")
             values[each.name] = [list(one) if hasattr(one, "__len__") else one for one in (getattr(data, field) for data in each.data)]
     return {"vertices": len(mesh.vertices), "faces": [list(face.vertices) for face in mesh.polygons],
@@ -161,7 +161,7 @@ def check_surface(found: dict[str, Any]) -> None:
     assert (found["vertices"], found["materials"], found["smooth"]) == (4, ["water"] * 4, [True] * 4)
     assert sorted(np.round(found["values"]["position"], 3).tolist()) == sorted(test_surface_files.VERTICES.tolist())
     np.testing.assert_allclose(found["values"]["velocity"], [[24.0, 0.0, 0.0]] * 4, rtol=1e-3)
-    np.testing.assert_allclose(found["values"]["color"], [[0.5, 0.25, 1.0, 1.0]] * 4, atol=1e-6)
+    np.testing.assert_allclose(found["values"]["mpm_color"], [[0.5, 0.25, 1.0, 1.0]] * 4, atol=1e-6)
     assert found["attributes"]["age"] == ["POINT", "FLOAT"] and found["attributes"]["emitter_index"] == ["POINT", "INT"]
     assert not any(name.endswith(("_vector", "_number")) for name in found["attributes"])
 

@@ -30,6 +30,7 @@ LOOKS = [
     display.Look("red", (1.0, 0.0, 0.0, 1.0), mode="spheres"),
     display.Look("green", (0.0, 1.0, 0.0, 1.0), is_painted=True, mode="spheres"),
 ]
+RENAMED = ("material_index", "color", "temperature")
 PAINTED = {"color": 4, "UVMap": 2, "my weight": 1, "way.001": 3}
 
 # In a Blender without the extension: writes the displayed attributes as arrays, and prints the other results.
@@ -158,9 +159,9 @@ def check_attributes(arrays: Mapping[str, np.ndarray], frame: int, wanted: dict[
     for name, values in wanted.items():
         width = values.shape[1] if values.ndim > 1 else 1
         kind = kinds.get((values.dtype.name, width), "QUATERNION" if name == "rotation" else "FLOAT_COLOR")
-        stored = {"material_index": "mpm_material_index", "temperature": "mpm_temperature"}.get(name, name)
+        stored = f"mpm_{name}" if name in RENAMED else name
         np.testing.assert_allclose(arrays[f"{frame}/{stored}/{kind}"], values.ravel(), atol=2e-7, err_msg=name)
-    assert not any(key.startswith(f"{frame}/mpm_") and "material" not in key and "temperature" not in key for key in arrays)
+    assert {key.split("/")[1] for key in arrays if key.startswith(f"{frame}/mpm_")} <= {f"mpm_{name}" for name in RENAMED}
 
 
 @blender

@@ -258,7 +258,7 @@ def test_painted_values_become_attributes_of_their_kind(bpy: Any, particles: Any
     kinds = {"temperature": ("FLOAT", "value"), "UVMap": ("FLOAT2", "vector"), "wind": ("FLOAT_VECTOR", "vector")}
     for name, (kind, field) in {**kinds, "color": ("FLOAT_COLOR", "color")}.items():
         # Cycles would read 0 from a mesh attribute with a volume's name
-        attribute = particles.data.attributes["mpm_temperature" if name == "temperature" else name]
+        attribute = particles.data.attributes[f"mpm_{name}" if name in ("color", "temperature") else name]
         assert (attribute.data_type, attribute.domain) == (kind, "POINT")
         shown = np.empty(painted[name].size, np.float32)
         attribute.data.foreach_get(field, shown)
@@ -273,11 +273,11 @@ def test_a_painted_color_reaches_the_material(bpy: Any, particles: Any) -> None:
         material.name: [
             (node.attribute_type, node.attribute_name)
             for node in material.node_tree.nodes
-            if node.type == "ATTRIBUTE" and node.attribute_name == "color"
+            if node.type == "ATTRIBUTE" and node.attribute_name == "mpm_color"
         ]
         for material in particles.data.materials
     }
-    assert used == {"MPM brush": [("INSTANCER", "color"), ("GEOMETRY", "color")], "MPM green": []}
+    assert used == {"MPM brush": [("INSTANCER", "mpm_color"), ("GEOMETRY", "mpm_color")], "MPM green": []}
     display.dress(particles, [display.Look("brush", (1.0, 0.0, 0.0, 1.0), is_painted=True, mode="spheres"), LOOKS[1]])
     assert len([node for node in particles.data.materials[0].node_tree.nodes if node.type == "ATTRIBUTE"]) == 2
 

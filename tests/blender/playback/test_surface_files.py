@@ -86,7 +86,7 @@ def test_attributes_of_the_surface_have_blenders_types(bpy: Any, particles: Any)
     surface_objects.add(particles)
     bpy.context.scene.frame_set(2)
     attributes = particles.mpm.surface.object.data.attributes
-    kinds = {"velocity": "FLOAT_VECTOR", "age": "FLOAT", "color": "FLOAT_COLOR", "emitter_index": "INT"}
+    kinds = {"velocity": "FLOAT_VECTOR", "age": "FLOAT", "mpm_color": "FLOAT_COLOR", "emitter_index": "INT"}
     assert {name: attributes[name].data_type for name in kinds} == kinds
     assert attributes[particle_objects.MATERIAL_INDEX].data_type == "INT"
     flat = np.empty(12, np.float32)
