@@ -28,7 +28,7 @@ from .linking import link_what_is_not_entered
 
 # whole packages, in addition to all other modules of the core that make kernels
 PACKAGES_WITH_KERNELS = ("arithmetic", "compilation", "geometry", "laws", "transfer")
-MAKES_KERNELS = (b".compilation.kernel import ", b".compilation.team import parallel_kernel")
+MAKES_KERNELS = (b".compilation.kernel import ", b".compilation.team import parallel_kernel", b".arithmetic.operations import ")
 CORE = Path(__file__).resolve().parent.parent
 # the package from which a stored kernel imports its types
 PACKAGE = __name__.partition(".core.")[0]

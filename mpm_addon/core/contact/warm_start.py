@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
-from .obstacle import Floats, Ints
+from .hulls import Floats, Ints
 
 # a contact continues one no farther away than this, relative to the first body's radius of gyration
 REACH = 0.2

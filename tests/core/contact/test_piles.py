@@ -19,6 +19,7 @@ from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.stepping.simulation import Simulation
 from tests.core.scenes import scene
 
+pytestmark = pytest.mark.slow
 GRAVITY = 9.81
 BRICK = np.array([0.2, 0.1, 0.06])
 FLOOR = Collider("floor", SHAPES["plane"](), friction=0.6)
