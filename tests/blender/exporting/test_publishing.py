@@ -196,7 +196,7 @@ def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch:
         assert message(tmp_path / "out") == "Blender exited with status 1 while processing the copy: so it ends"
         assert not (tmp_path / "out" / "shot.blend").exists()
         (tmp_path / "out" / MANIFEST).write_text(json.dumps({"kind": KIND}))
-        (tmp_path / "out" / "shot.blend").mkdir()
+        (tmp_path / "out" / "shot.blend" / "kept").mkdir(parents=True)
         assert re.fullmatch(r".*shot\.blend cannot be written \(.+\); choose another location\.", message(tmp_path / "out"))
 
 
