@@ -4,7 +4,9 @@ The open file is saved as a copy. A separate Blender without extensions links th
 external data, which proves that the copy works there; see `published_file.py`. The open file does not change.
 """
 
+import errno
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,9 @@ def _publish(context: Context, folder: Path, target: Path, shown: Iterable[tuple
         bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     except RuntimeError as error:
         raise cannot_write(target, error) from error
+    # where a folder has the name, 4.2 reports that it saved the file
+    if not target.is_file():
+        raise cannot_write(target, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
     said = run_script(_SCRIPT, [str(target), json.dumps(told)])
     outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
