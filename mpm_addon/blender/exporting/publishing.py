@@ -63,13 +63,13 @@ def _publish(context: Context, folder: Path, target: Path, shown: Iterable[tuple
         made, missing = _write_frames(context, scene, item, folder, len(jobs))
         jobs += made
         notes += missing
+    if target.is_dir():
+        # 4.2 would rename it as if it were the file's last version
+        raise cannot_write(target, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     try:
         bpy.ops.wm.save_as_mainfile(filepath=str(target), copy=True, check_existing=False)
     except RuntimeError as error:
         raise cannot_write(target, error) from error
-    # where a folder has the name, 4.2 reports that it saved the file
-    if not target.is_file():
-        raise cannot_write(target, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     told = {"preview": previews.MARK, "hidden": previews.HIDDEN, "jobs": jobs}
     said = run_script(_SCRIPT, [str(target), json.dumps(told)])
     outside = json.loads(said.rpartition(ANSWER)[2].splitlines()[0])["outside"]
