@@ -24,7 +24,7 @@ from ..playback.attributes import MESH_COLOR, PAINTED_COLOR
 from ..playback.particle_objects import suspended
 from ..reading.extract import frame_kept, scene_time
 from ..settings import paths
-from ..settings.display_settings import is_asked_for, shows_mesh
+from ..settings.display_settings import is_asked_for, shows_mesh, wants_mesh
 
 Answer = TypeVar("Answer")
 
@@ -46,7 +46,7 @@ def add(scene: BlenderScene, item: BlenderObject, *, is_fresh: bool) -> None:
     Raises:
         MpmError: an emitter without a copy, for which the artist chose *Mesh*, has no mesh in the scene; or another scene is shown.
     """
-    parts = [part for part in item.mpm.display.parts if any(shows_mesh(part, is_render=side) for side in (True, False))]
+    parts = [part for part in item.mpm.display.parts if any(wants_mesh(part, is_render=side) for side in (True, False))]
     tears = DAMAGE in open_cache(paths.shown_folder(item)).manifest["attributes"]
     missing = [part for part in parts if is_fresh or _is_missing(item, part)]
     if not missing:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...core.errors import MpmError
 from ...storage import open_cache
 from ..host.blender_types import BlenderMaterial, BlenderObject
-from ..playback.attributes import MESH_COLOR, stored_name
+from ..playback.attributes import MESH_COLOR, MESH_SPEED, VELOCITY, stored_name
 from ..playback.particle_objects import frame_rate
 from ..settings import paths
 from ..settings.display_settings import COLORINGS, Coloring
@@ -43,7 +43,7 @@ def fitted_range(item: BlenderObject, scene: Any, name: str) -> tuple[float, flo
     if not len(values):
         raise MpmError(f'no frame of its cache has the attribute "{name}"', "bake with it, or choose another one", subject=f'"{item.name}"')
     low, high = (float(each) for each in np.percentile(values, (_OUTSIDE, 100.0 - _OUTSIDE)))
-    if name == "velocity":
+    if name == VELOCITY:
         factor = cache.time.time_scale * frame_rate(scene) / cache.time.fps / scene.unit_settings.scale_length
         low, high = 0.0, high * factor
     return low, high if high > low else low + 1.0
@@ -73,10 +73,8 @@ def is_color_material(material: BlenderMaterial) -> bool:
 
 
 def _ramped(shader: Shader, chosen: Coloring, attribute: str, limits: tuple[float, float]) -> Any:
-    if chosen.attribute == "velocity":
-        value = shader.node("ShaderNodeVectorMath", {0: shader.attribute("velocity", "Vector")}, operation="LENGTH").outputs["Value"]
-    else:
-        value = shader.attribute(stored_name(chosen.attribute or attribute), "Fac")
+    stored = MESH_SPEED if chosen.attribute == VELOCITY else stored_name(chosen.attribute or attribute)
+    value = shader.attribute(stored, "Fac")
     if not chosen.is_number:
         place = shader.node("ShaderNodeMapRange", {0: value, 1: limits[0], 2: limits[1]}).outputs[0]
         return _ramp(shader, place, _VIRIDIS, "LINEAR")

@@ -269,6 +269,6 @@ def on_change(item: BlenderObject, is_other_range: bool = False) -> None:
     if is_other_range:
         refit(item)
     rebuild(item)
-    if any(part.skin is not None for part in item.mpm.display.parts):
-        # which particles the meshes replace
+    if is_other_range or any(part.skin is not None for part in item.mpm.display.parts):
+        # colors may need other attributes, and meshes may replace other particles
         particle_objects.show(_scene_of(item))

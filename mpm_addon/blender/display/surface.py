@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ..playback.attributes import MESH_COLOR, MESH_TEMPERATURE
+from ..playback.attributes import MESH_COLOR, MESH_SPEED, MESH_TEMPERATURE
 from .node_builder import GEOMETRY, Builder, Socket
 
 NAME = "MPM Surface"
@@ -32,6 +32,7 @@ _NEAREST = "mpm_nearest"
 # Attributes that the mesh takes from its nearest points.
 CARRIED = {
     "velocity": "FLOAT_VECTOR",
+    MESH_SPEED: "FLOAT",
     "rest_position": "FLOAT_VECTOR",
     MESH_COLOR: "FLOAT_COLOR",
     "volume_ratio": "FLOAT",

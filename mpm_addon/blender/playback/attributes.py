@@ -1,5 +1,6 @@
 """Arrays of a cache as named attributes of a mesh, for its vertices."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ from ...core.particles import ATTRIBUTES
 from ..host.blender_types import BlenderMesh
 
 PAINTED_COLOR = "color"
-# A mesh reserves `material_index` for its faces. Cycles reserves the others for volumes, and reads 0 from a mesh's; it also reserves
-# `velocity`, which has to keep its name for motion blur.
+VELOCITY = "velocity"
+# A mesh reserves `material_index` for its faces. Cycles reserves the others for volumes, and reads 0 from a mesh's. It also reserves
+# `velocity`, which has to keep its name for motion blur, so colors read its length from an attribute of its own.
 _STORED_NAMES = {name: f"mpm_{name}" for name in ("material_index", PAINTED_COLOR, "density", "flame", "heat", "temperature")}
 MATERIAL_INDEX, MESH_COLOR, MESH_TEMPERATURE = (_STORED_NAMES[name] for name in ("material_index", PAINTED_COLOR, "temperature"))
+
+MESH_SPEED = "mpm_speed"
 
 # numpy dtype and number of components -> Blender's attribute type and the name of its values.
 _TYPES = {
@@ -30,6 +34,18 @@ _WITH_LENGTH = {"m", "m/s"}
 def stored_name(name: str) -> str:
     """The name under which a mesh stores an attribute."""
     return _STORED_NAMES.get(name, name)
+
+
+def with_speed(arrays: Mapping[str, NDArray[Any]], scale_length: float) -> Mapping[str, NDArray[Any]]:
+    """Arrays of a frame, and the length of its velocities [Blender units/s] for colors, if it has velocities.
+
+    Args:
+        scale_length: meters per Blender unit.
+    """
+    if VELOCITY not in arrays:
+        return arrays
+    velocity = arrays[VELOCITY]
+    return {**arrays, MESH_SPEED: np.sqrt(np.einsum("ij,ij->i", velocity, velocity)) / np.float32(scale_length)}
 
 
 def in_blender_units(name: str, values: NDArray[Any], scale_length: float) -> NDArray[Any]:

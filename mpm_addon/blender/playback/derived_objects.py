@@ -35,12 +35,14 @@ class Moved(NamedTuple):
         seconds: time over which its vertices are advanced with their velocity [s of simulated time].
         factor: factor on the velocities.
         scale_length: meters per Blender unit.
+        has_speed: whether colors show the speed.
     """
 
     frame: int
     seconds: float
     factor: np.float32
     scale_length: float
+    has_speed: bool = False
 
 
 @dataclass

@@ -25,6 +25,7 @@ from ..host.registrar import Registrar
 from ..host.runtime import OfFile, OfSession, runtime
 from ..settings import paths, retime
 from ..settings.declarations import decimal
+from ..settings.display_settings import SPEED
 from ..settings.listeners import PlaybackListeners
 from . import attributes, derived_objects, orphans, skin_objects, surface_objects, swarm_objects, volume_objects
 
@@ -253,20 +254,23 @@ def present(
     """
     scale_length, time = scene.unit_settings.scale_length, reader.cache.time
     moved = time.seconds_at(asked.frame) - time.seconds_at(asked.like)
-    advanced = derived_objects.Moved(asked.like, moved, asked.factor, scale_length)
+    has_speed = item.mpm.display.color_by == SPEED
+    advanced = derived_objects.Moved(asked.like, moved, asked.factor, scale_length, has_speed)
     smooth = surface_objects.show(item, reader.cache, advanced)
     volume_objects.show(item, reader.cache, volume_objects.Wanted(asked.like, asked.factor, scale_length))
     swarm_objects.show(item, reader.cache, advanced)
     followed = skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length, smooth)
     covered = {*(() if item.mpm.surface.has_points else smooth), *skin_objects.show(item, reader.cache, followed)}
     if not covered:
-        fill(mesh, read(), scale_length)
+        arrays = read()
     elif set(range(len(reader.cache.manifest.get("emitters", ())))) <= covered:
         clear(mesh)
+        return
     else:
         arrays = read()
         others = ~np.isin(arrays[surface_objects.EMITTER], list(covered))
-        fill(mesh, {name: values[others] for name, values in arrays.items()}, scale_length)
+        arrays = {name: values[others] for name, values in arrays.items()}
+    fill(mesh, attributes.with_speed(arrays, scale_length) if has_speed else arrays, scale_length)
 
 
 def take_over(item: BlenderObject, reader: MomentReader) -> None:

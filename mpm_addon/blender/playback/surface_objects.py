@@ -217,3 +217,6 @@ def _fill_vertices(mesh: BlenderMesh, pieces: Collection[SurfacePiece], wanted: 
         if name == VELOCITY and wanted.factor != 1.0:
             values = values * wanted.factor
         attributes.store(mesh, name, values, attributes.in_blender_units(name, values, wanted.scale_length))
+        if name == VELOCITY and wanted.has_speed:
+            speed = attributes.with_speed({VELOCITY: values}, wanted.scale_length)[attributes.MESH_SPEED]
+            attributes.store(mesh, attributes.MESH_SPEED, speed, speed)

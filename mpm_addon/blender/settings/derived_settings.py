@@ -15,7 +15,7 @@ from ...storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
 from ..host.blender_types import BlenderScene
 from . import paths
 from .declarations import STILL, annotations_of, property_group, toggle, values_of
-from .display_settings import shows_mesh
+from .display_settings import wants_mesh
 from .listeners import fog_changed, playback_changed
 
 # The kinds whose settings are declared; those of skins follow from what is displayed.
@@ -196,4 +196,4 @@ def displayed_as_mesh(scene: BlenderScene, folder: Path | None) -> list[str]:
     """The emitters that are displayed as meshes, where a cache is shown (None: any)."""
     shown = [item for item in scene.objects if item.mpm.cache and folder in (None, paths.absolute(item.mpm.cache))]
     parts = [part for item in shown for part in item.mpm.display.parts]
-    return list(dict.fromkeys(part.name for part in parts if any(shows_mesh(part, is_render=side) for side in (True, False))))
+    return list(dict.fromkeys(part.name for part in parts if any(wants_mesh(part, is_render=side) for side in (True, False))))

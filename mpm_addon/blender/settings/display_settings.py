@@ -13,7 +13,7 @@ from ..host.file_record import is_silent
 from ..host.runtime import OfSession, runtime
 from .declarations import STILL, enum_items, property_group, toggle
 
-MATERIALS = "materials"
+MATERIALS, SPEED = "materials", "speed"
 CARRIED = "attribute"
 
 
@@ -28,7 +28,7 @@ class Coloring(NamedTuple):
 
 COLORINGS = {
     MATERIALS: Coloring("Materials", "The material of each emitter"),
-    "speed": Coloring("Speed", "Speed of the particles, in Blender units per second", "velocity"),
+    SPEED: Coloring("Speed", "Speed of the particles, in Blender units per second", "velocity"),
     "density": Coloring("Volume Ratio", "Volume relative to the rest volume: below 1 is compressed, above 1 expanded", "volume_ratio"),
     "stress": Coloring("Stress", "Von Mises stress in Pa", "stress"),
     "temperature": Coloring("Temperature", "Temperature in °C, in scenes with heat", "temperature"),
@@ -65,7 +65,13 @@ _RENDER = {
 
 
 def shows_mesh(part: Any, *, is_render: bool) -> bool:
-    """Whether the emitter's own mesh is shown instead of its particles."""
+    """Whether the emitter's own mesh is shown instead of its particles: only where it was asked for if colors show a quantity."""
+    is_colored = part.id_data.mpm.display.color_by != MATERIALS
+    return wants_mesh(part, is_render=is_render) and (is_asked_for(part) or not is_colored)
+
+
+def wants_mesh(part: Any, *, is_render: bool) -> bool:
+    """Whether the emitter's own mesh is the display of its particles, whatever their colors show."""
     in_renders = part.render == MESH or (part.render == AUTOMATIC and part.follows)
     return in_renders if is_render else part.viewport == MESH or (part.viewport == AUTOMATIC and in_renders)
 

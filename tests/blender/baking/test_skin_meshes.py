@@ -13,6 +13,7 @@ from mpm_addon.blender.display import looks
 from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects, skin_objects
 from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.settings import derived_settings
 from mpm_addon.core.particles import Moment
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import derived_path
@@ -231,6 +232,23 @@ def test_other_displays_hide_the_mesh_and_keep_it(bpy: Any, tmp_path: Path) -> N
     shown_caches.show_cache(bpy.context.scene)
     assert part.skin is not None
     part.viewport, part.render = "automatic", "mesh"
+    assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (False, False, 0)
+
+
+@blender
+def test_colors_show_the_particles_unless_the_mesh_was_asked_for(bpy: Any, tmp_path: Path) -> None:
+    _emitter, item = by_default(bpy, tmp_path / "cache")
+    assert bpy.ops.mpm.skin_make() == {"FINISHED"}
+    bpy.context.scene.frame_set(2)
+    part = item.mpm.display.parts[0]
+    assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (False, False, 0)
+    item.mpm.display.color_by = "speed"
+    assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (True, True, 16**3)
+    # the next bake still makes the mesh, for when materials are shown again
+    assert derived_settings.displayed_as_mesh(bpy.context.scene, None) == [part.name]
+    part.render = "mesh"
+    assert (part.skin.hide_viewport, part.skin.hide_render) == (False, False)
+    part.render, item.mpm.display.color_by = "automatic", "materials"
     assert (part.skin.hide_viewport, part.skin.hide_render, len(item.data.vertices)) == (False, False, 0)
 
 

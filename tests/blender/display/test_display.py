@@ -256,6 +256,28 @@ def test_a_painted_color_is_rendered_by_cycles(bpy: Any, tmp_path: Path, mode: s
     assert np.median(blue) < np.median(green) < 0.75 * np.median(red)
 
 
+@blender
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["points", "spheres", "surface"])
+def test_a_speed_is_rendered_by_cycles(bpy: Any, tmp_path: Path, mode: str) -> None:
+    """The darkest color of the map is violet, the lightest is yellow: little blue."""
+    item = block(bpy, 8)
+    item.location = (-0.35, -0.35, -0.35)
+    moving = {"velocity": np.tile(np.array([0.0, 3.0, 4.0], np.float32), (len(item.data.vertices), 1))}
+    speed = attributes.with_speed(moving, 0.5)[attributes.MESH_SPEED]
+    np.testing.assert_allclose(speed, 10.0, rtol=1e-6)
+    for name, values in (*moving.items(), (attributes.MESH_SPEED, speed)):
+        attributes.store(item.data, name, values, values.ravel())
+    display.dress(item, [display.Look("Fast", (0.0, 0.0, 1.0, 1.0), law="viscoplastic", spacing=2.0 * EDGE, mode=mode)])
+    settings = item.mpm.display
+    settings.use_fitted_range, settings.color_by, settings.range_max = False, "speed", 10.0
+    bpy.context.scene.view_settings.view_transform = "Standard"
+    image = rendered(bpy, tmp_path / "speed.png")
+    red, _green, blue = image[image[:, :, 3] > 0.99][:, :3].T
+    assert len(red) > 100
+    assert np.median(blue) < 0.5 * np.median(red)
+
+
 def moving_cache(folder: Path, counts: dict[int, int], *, speed: float) -> Path:
     """One particle that passes the origin at frame 2."""
     described = description()

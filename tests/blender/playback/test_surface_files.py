@@ -94,6 +94,23 @@ def test_attributes_of_the_surface_have_blenders_types(bpy: Any, particles: Any)
     np.testing.assert_allclose(flat.reshape(4, 3), [[24.0, 0.0, 0.0]] * 4, rtol=1e-3)
 
 
+@blender
+def test_colors_by_speed_have_an_attribute_that_cycles_reads(bpy: Any, particles: Any) -> None:
+    write(particles, 2)
+    surface_objects.add(particles)
+    bpy.context.scene.frame_set(2)
+    meshes = (particles.data, particles.mpm.surface.object.data)
+    assert not any("mpm_speed" in mesh.attributes for mesh in meshes)
+    particles.mpm.display.color_by = "speed"
+    for mesh in meshes:
+        speeds = np.empty(len(mesh.vertices), np.float32)
+        mesh.attributes["mpm_speed"].data.foreach_get("value", speeds)
+        velocities = np.empty((len(speeds), 3), np.float32)
+        mesh.attributes["velocity"].data.foreach_get("vector", velocities.ravel())
+        np.testing.assert_allclose(speeds, np.linalg.norm(velocities, axis=1), rtol=1e-6)
+    assert speeds.tolist() == pytest.approx([24.0] * 4, rel=1e-3)
+
+
 def test_a_surface_can_be_hidden_and_particles_kept(bpy: Any, particles: Any) -> None:
     write(particles, 1)
     surface_objects.add(particles)

@@ -9,7 +9,7 @@ from ...host.blender_types import BlenderObject, Context, Layout
 from ...host.translations import text
 from ...host.wording import title
 from ...playback import particle_objects
-from ...settings.display_settings import AUTOMATIC, CARRIED, MATERIALS, has_range
+from ...settings.display_settings import AUTOMATIC, CARRIED, MATERIALS, has_range, shows_mesh
 from .drawing import PhysicsPanel, ScenePanel, draw_lines, draw_values, split_layout
 
 # Labels of inputs whose names are cut at the usual width of the sidebar.
@@ -81,6 +81,8 @@ def draw_colors(layout: Layout, item: BlenderObject) -> None:
         column.prop(settings, "range_min")
         column.prop(settings, "range_max")
         layout.operator("mpm.display_fit", icon="FULLSCREEN_EXIT")
+    if settings.color_by != MATERIALS and any(shows_mesh(part, is_render=side) for part in settings.parts for side in (False, True)):
+        draw_lines(layout, "Meshes keep their own materials: choose Automatic or Points to see colors", "INFO")
     draw_lines(layout, looks.problem(item), "ERROR")
 
 
