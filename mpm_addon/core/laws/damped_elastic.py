@@ -67,6 +67,10 @@ class DampedElastic(HyperelasticLaw):
     def constants(self, stiffness_scale: float = 1.0, dimension: int = 3) -> DampedElasticConstants:
         return DampedElasticConstants(*self.lame(stiffness_scale), self.density, self.damping_time)
 
+    def viscosities(self, stiffness_scale: float = 1.0) -> tuple[float, float]:
+        mu, lam = self.lame(stiffness_scale)
+        return self.damping_time * mu, self.damping_time * lam
+
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
         """The viscosity of compression waves, t (lambda + 2 mu)."""
         mu, lam = self.lame(stiffness_scale)

@@ -149,6 +149,10 @@ class Law:
         """The greatest viscosity [Pa s], which limits the substep; 0 for a law whose stress does not depend on L."""
         return 0.0
 
+    def viscosities(self, stiffness_scale: float = 1.0) -> tuple[float, float]:
+        """The shear viscosity m and the bulk term l of tau = 2 m D + l tr(D) I [Pa s], for laws that use the rest state; 0 without."""
+        return 0.0, 0.0
+
     def viscous_limit(self, spacing: float, dimension: int, *, stiffness_scale: float = 1.0, mass_scale: float = 1.0) -> float:
         """h^2 rho / (2 d eta) [s], the longest substep that viscosity allows on a grid of this spacing [m]."""
         viscosity = self.greatest_viscosity(stiffness_scale)

@@ -23,6 +23,7 @@ class Extremes(NamedTuple):
         gradient: |C| [1/s].
         flatness: -J.
         check: 0, or NaN if something is not finite.
+        crowding: J / s^2 with the least principal stretch s, of bodies whose forces come from their rest state.
     """
 
     speed: float
@@ -31,10 +32,11 @@ class Extremes(NamedTuple):
     gradient: float
     flatness: float
     check: float
+    crowding: float = 1.0
 
     @classmethod
     def of(cls, pieces: NDArray[Any]) -> "Extremes":
-        """From what a pass has written, (pieces, 6)."""
+        """From what a pass has written, (pieces, 6) or (pieces, 7)."""
         return cls(*(float(each) for each in pieces.max(axis=0)))
 
     @property

@@ -15,7 +15,7 @@ from ..contact.feet import STICKY
 from ..contact.obstacle import Obstacle, nodes_of
 from ..contact.obstacles import ObstacleGroup
 from ..failure import Trouble
-from ..transfer.blocks import BLOCK
+from ..transfer.blocks import BLOCK, Grid
 from ..transfer.layout import PIECE_COUNT
 from ..transfer.particle_store import NewParticles, ParticleStore
 from ..transfer.parts import Parts
@@ -29,6 +29,7 @@ from .material_instances import MaterialInstance
 from .parting import came_apart
 from .resumption import wrong
 from .time_step import Speeds
+from .viscous_modes import Response, ViscousModes
 
 # a rest node inside a sticky collider moves with it if it has at least this share of a full node's mass: lighter nodes lie outside the body
 HELD_FULLNESS = 0.4
@@ -51,6 +52,7 @@ class RestBodies:
         speeds: what limits the next substep.
         stiffest: the material with the greatest wave speed.
         grid: the particles and nodes in the rest state.
+        modes: how fast viscosity acts there, once measured.
     """
 
     def __init__(self, instances: list[MaterialInstance], store: ParticleStore, scheme: Scheme, spacing: float) -> None:
@@ -77,6 +79,8 @@ class RestBodies:
         self._farthest = 0.0
         self.speeds = Speeds()
         self.stiffest = ""
+        self.modes: ViscousModes | None = None
+        self._responses: list[tuple[int, int, Response]] = []
 
     def is_field(self, field: int) -> bool:
         """Whether the body of a velocity field is one of these."""
@@ -103,6 +107,14 @@ class RestBodies:
         return REACH_SHARE * dt * self.speeds.particle / self._spacing if self.is_used else 0.0
 
     @property
+    def longest_step(self) -> float:
+        """The longest substep that viscosity allows from the current state on [s]."""
+        modes = self.modes
+        if modes is None:
+            return math.inf
+        return min((modes.longest_step(part, self._instances[number], its) for part, number, its in self._responses), default=math.inf)
+
+    @property
     def near_blocks(self) -> NDArray[np.bool_]:
         """The particle blocks whose particles of these bodies are to be scattered."""
         return self.grid.is_near
@@ -123,8 +135,11 @@ class RestBodies:
         if self._has_changed():
             self.grid.build(self._places, self._parts, self._sources)
             self._places, self._sources = self.grid.places, np.arange(len(self._parts))
+            self.modes = None
         self._find_groups(is_driven=is_driven)
         self.grid.find()
+        if self.modes is None:
+            self.modes = ViscousModes.of(self.grid, self._instances, self._pass)
         if bonds is not None:
             self.grid.weaken(self._is_loose)
         self.grid.save()
@@ -244,32 +259,31 @@ class RestBodies:
         """
         grid, store = self.grid, self.grid.store
         self.speeds, self.stiffest, self._farthest = Speeds(), "", 0.0
+        self._responses = []
         trouble: Trouble | None = None
         for rest_number, number in enumerate(grid.parts.instances):
             if number not in self._numbers:
                 continue
-            instance, part = self._instances[number], store.field_of_instance[rest_number]
-            task = Strain(rest_number, dt, is_shown)
-            self._extremes[:] = 0.0
-            self._extremes[:, 4] = -math.inf
-            strain_particles(
-                instance.constants,
-                self._scheme,
-                store.particles,
-                grid.strain_grid(part),
-                task,
-                self._store.scratch,
-                store.arenas,
-                self._extremes,
-            )
-            extremes = Extremes.of(self._extremes)
+            instance = self._instances[number]
+            extremes = self._pass(Strain(rest_number, dt, is_shown), instance.constants)
             trouble = trouble or plausible.trouble(extremes, dt, number, instance)
+            response = Response(extremes.wave_speed, extremes.gradient, extremes.crowding)
+            self._responses.append((store.field_of_instance[rest_number], number, response))
             if extremes.wave_speed > self.speeds.wave:
                 self.stiffest = instance.name
             self.speeds = self.speeds.at_least(*extremes.speeds)
             self._farthest = max(self._farthest, extremes.way)
         grid.take_forces()
         return trouble
+
+    def _pass(self, task: Strain, constants: Any, nodes: Grid | None = None) -> Extremes:
+        """Strain the particles of an instance, and scatter their forces to the rest nodes."""
+        store = self.grid.store
+        nodes = nodes or self.grid.strain_grid(store.field_of_instance[task.instance])
+        self._extremes[:] = 0.0
+        self._extremes[:, 4] = -math.inf
+        strain_particles(constants, self._scheme, store.particles, nodes, task, self._store.scratch, store.arenas, self._extremes)
+        return Extremes.of(self._extremes)
 
     def watch(self, obstacles: Sequence[ObstacleGroup]) -> None:
         """Find the particles that colliders have come near since the last sort. To be called before `push`."""

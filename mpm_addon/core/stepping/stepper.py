@@ -142,7 +142,7 @@ class Stepper:
         self.moment = frame
         self._director.move_to(frame)
         self.pins.move_to(frame)
-        return self._director.drive(frame)._replace(longest=self.rigid.longest_step)
+        return self._director.drive(frame)._replace(longest=min(self.rigid.longest_step, self.rest.longest_step))
 
     def solids(self) -> list[ObstacleGroup]:
         """All obstacles that particles cannot be emitted in; moves dynamic colliders to their current poses."""

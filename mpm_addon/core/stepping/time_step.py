@@ -35,7 +35,7 @@ class Drive(NamedTuple):
         acceleration: the greatest external acceleration [m/s^2].
         frequency: the angular frequency of external springs [rad/s].
         stiffening: the factor by which waves can become faster before the speeds are measured again.
-        longest: the longest substep of what moves without particles [s].
+        longest: the longest substep of rigid bodies, and of bodies whose forces come from their rest state [s].
     """
 
     acceleration: float = 0.0
@@ -107,7 +107,8 @@ class StepControl:
         speed = max(self.speeds.particle, obstacle_speed)
         # evaluated now, because a material's viscosity and surface tension may be animated
         dimension = self._solver.dimension
-        viscous = (each.law.viscous_limit(h, dimension, stiffness_scale=each.stiffness_scale) for each in self._instances)
+        free = (each for each in self._instances if not each.law.uses_rest_state)
+        viscous = (each.law.viscous_limit(h, dimension, stiffness_scale=each.stiffness_scale) for each in free)
         limit = min(viscous, default=math.inf)
         limit = min([limit, *(each.law.capillary_limit(h) for each in self._instances)])
         limit = min(limit, self.drive.longest)

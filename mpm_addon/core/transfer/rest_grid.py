@@ -77,12 +77,13 @@ class RestGrid:
     Args:
         world: the particles in the world.
         scheme: of the transfers.
-        spacing: cell size [m].
+        spacing: [m].
 
     Attributes:
         store: the particles in the rest state.
         places: where they are.
         parts: the parts that they are torn into.
+        spacing: cell size [m].
         displacement: (node blocks, block nodes, 3) of the rest nodes [m].
         velocity: likewise [m/s].
         mass: (node blocks, block nodes) [kg].
@@ -95,7 +96,7 @@ class RestGrid:
         self._scheme = scheme
         # changes of the gradient always come back, whatever the transfers in the world
         self._affine = scheme._replace(affine=1.0, flip_ratio=0.0)
-        self._spacing = spacing
+        self.spacing = spacing
         self.places = RestPlaces.empty(world.dtype)
         self.parts = Parts(world.fields)
         self.store = self._empty_store()
@@ -202,7 +203,7 @@ class RestGrid:
             its = np.flatnonzero(layout.node_fields == field)
             if self._is_there[field] and len(its):
                 heaviest = int(self.mass[its].argmax())
-                self._origin_of_field[field] = self.displacement[its].reshape(-1, 3)[heaviest] / self._spacing
+                self._origin_of_field[field] = self.displacement[its].reshape(-1, 3)[heaviest] / self.spacing
         self._origins = self._origin_of_field[layout.node_fields]
 
     def save(self) -> None:
@@ -218,7 +219,7 @@ class RestGrid:
         store, is_first = self.store, True
         for field, is_there in enumerate(self._is_there):
             if is_there:
-                grid = store.grid(self._spacing, field)
+                grid = store.grid(self.spacing, field)
                 particles_to_grid(self._affine, store.particles, grid, self._is_near, is_first, 0.0, self._world.scratch, store.arenas)
         return self.summed()
 
@@ -261,7 +262,7 @@ class RestGrid:
 
     def strain_grid(self, field: int) -> Grid:
         """The nodes of a part for `strain_particles`: displacements and velocities."""
-        return self.store.grid(self._spacing, field)._replace(nodes=self._moved, nodes_before=self._motion)
+        return self.store.grid(self.spacing, field)._replace(nodes=self._moved, nodes_before=self._motion)
 
     def show_nodes(self) -> None:
         """Pass the state of the nodes to the kernels."""
@@ -282,7 +283,7 @@ class RestGrid:
         store = self.store
         for field, is_there in enumerate(self._is_there):
             if is_there:
-                grid = store.grid(self._spacing, field)._replace(nodes=self._motion)
+                grid = store.grid(self.spacing, field)._replace(nodes=self._motion)
                 send_motion(self._scheme, store.particles, grid, is_near, self._world.scratch, self._motions)
         take_motion(slots, self.slots[slots], self._offsets, self._motions, self._world.table)
 
@@ -342,7 +343,7 @@ class RestGrid:
         """Scatter a change of the world's nodes to the rest nodes; slots, pulled: see `share_change`."""
         world, store = self._world, self.store
         for field in self._fields:
-            grid = world.grid(self._spacing, field)._replace(nodes=change)
+            grid = world.grid(self.spacing, field)._replace(nodes=change)
             send_change(self._scheme, world.particles, grid, self.is_near, world.scratch, self._change_parcels)
         if slots is not None and pulled is not None:
             self._change_parcels.reshape(-1, LANE_ROW)[slots, _VECTOR] += pulled.T
@@ -364,7 +365,7 @@ class RestGrid:
 
     def move(self, dt: float) -> None:
         """Move the nodes for a substep of dt [s]."""
-        move_nodes(self.velocity, dt, self.mass, self._spacing, self._origins, self.displacement, self._moved, self._motion)
+        move_nodes(self.velocity, dt, self.mass, self.spacing, self._origins, self.displacement, self._moved, self._motion)
 
     def show_particles(self) -> None:
         """Update motion, F and stress of the particles in the world, for frames."""

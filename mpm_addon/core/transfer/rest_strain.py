@@ -18,7 +18,7 @@ from .scheme import all_weights
 from .scratch import ALONG_Z, CHUNK, GATHERED_BEFORE, LANES, LANES_BEFORE
 from .table import LANE_ROW, live_count, load_matrix, load_vector, store_matrix, store_vector
 
-EXTREME_COUNT = 6
+EXTREME_COUNT = 7
 # where in the scratch the nodes of the previous substep are gathered
 BEFORE = GATHERED_BEFORE, LANES_BEFORE
 # Viscosity in compression, in shares of the wave speed and of the rate; it fades with the rate below the first.
@@ -63,8 +63,9 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
         task: see `Strain`.
         scratch: see `Scratch`.
         arenas: result: forces [N] and masses.
-        extremes: (pieces, 6) result: largest speed [m/s], largest displacement along an axis [cells], largest wave speed [m/s] or up to
-            one percent more, largest |L| [1/s], largest -J, and 0, or NaN if something is not finite.
+        extremes: (pieces, 7) result: largest speed [m/s], largest displacement along an axis [cells], largest wave speed [m/s] or up to
+            one percent more, largest |L| [1/s], largest -J, 0, or NaN if something is not finite, and the largest J / s^2 with the least
+            principal stretch s, or more while that is no more than `MOST_VISCOUS`.
     """
     first, pieces, instance_count = particles.runs
     for piece in shared(tickets[0], pieces.size - 1, 1):
@@ -84,13 +85,14 @@ def strain_particles(tickets, constants, scheme, particles, grid, task, scratch,
                 for at in range(0, part[4], LANE_COUNT):
                     peaks = strain_lanes(constants, scheme, particles.table, task, sound, (chunk + at, at), (numbers, index), peaks)
                 scatter_forces(scheme, particles, task.instance, part, numbers, index, arenas)
-        fastest, farthest, _, loosest, steepest, flattest, check = peaks
+        fastest, farthest, _, loosest, steepest, flattest, check, crowded = peaks
         extremes[piece, 0] = largest(sqrt(fastest))
         extremes[piece, 1] = task.dt / grid.spacing * largest(farthest)
         extremes[piece, 2] = largest(sqrt(loosest))
         extremes[piece, 3] = largest(sqrt(steepest))
         extremes[piece, 4] = largest(flattest)
         extremes[piece, 5] = largest(check)
+        extremes[piece, 6] = largest(crowded)
         restore_tiny(before)
 
 
@@ -131,9 +133,9 @@ def strain_lanes(constants, scheme, table, task, sound, place, room, peaks):
     inverse = inverse_transposed(deformation)
     a, b, c, d, e, f, g, h, i = inverse
     gradient = multiply(rate, (a, d, g, b, e, h, c, f, i))
-    _, _, stiffest, _, _, _, _ = peaks
+    _, _, stiffest, _, _, _, _, _ = peaks
     response = response_to(constants, deformation, gradient, sound, stiffest)
-    shown, stress, _, _, _, _ = response
+    shown, stress, _, _, _, _, _ = response
     if task.is_shown:
         xx, xy, xz, yy, yz, zz = shown
         store_vector(table, STRESS, slot, (xx, xy, xz))
@@ -179,7 +181,7 @@ def response_to(constants, deformation, gradient, sound, stiffest):
         stiffest: the greatest square of a wave speed so far that is exact [m^2/s^2].
 
     Returns:
-        tau to show, tau to act [Pa], J, |L|^2, the square of the wave speed and the greatest so far that is exact.
+        tau to show, tau to act [Pa], J, |L|^2, the square of the wave speed and the greatest so far that is exact, and J / s^2.
     """
     spacing, loud = sound
     ratio, squared = determinant(deformation), squared_norm(gradient)
@@ -197,29 +199,30 @@ def response_to(constants, deformation, gradient, sound, stiffest):
     shown = stress
     if is_loud:
         stress = cushioned(stress, gradient, wave_squared, constants.density * minimum(least, one), spacing)
-    return shown, stress, ratio, squared, wave_squared, stiffest
+    return shown, stress, ratio, squared, wave_squared, stiffest, ratio / least
 
 
 @generic
 def no_peaks(zero):
     """What `with_peaks` starts from."""
-    return zero, zero, zero, zero, zero, constant(-1e30, zero), zero
+    return zero, zero, zero, zero, zero, constant(-1e30, zero), zero, zero
 
 
 @generic
 def with_peaks(peaks, velocity, response):
     """The greatest values so far, with those of another vector of particles.
 
-    They are v^2, |v| along an axis, the exact and the bounded squares of wave speeds, |L|^2, -J, and 0 or NaN.
+    They are v^2, |v| along an axis, the exact and the bounded squares of wave speeds, |L|^2, -J, 0 or NaN, and J / s^2.
     """
-    fastest, farthest, _, loosest, steepest, flattest, check = peaks
-    _, (xx, _, _, yy, _, zz), ratio, squared, wave_squared, stiffest = response
+    fastest, farthest, _, loosest, steepest, flattest, check, crowded = peaks
+    _, (xx, _, _, yy, _, zz), ratio, squared, wave_squared, stiffest, crowding = response
     u, v, w = velocity
     farthest = maximum(farthest, maximum(absolute(u), maximum(absolute(v), absolute(w))))
     fastest = maximum(fastest, u * u + v * v + w * w)
     steepest, flattest = maximum(steepest, squared), maximum(flattest, -ratio)
     check = check + 0.0 * (u + v + w + squared + wave_squared + xx + yy + zz)
-    return fastest, farthest, stiffest, maximum(loosest, wave_squared), steepest, flattest, check
+    loosest, crowded = maximum(loosest, wave_squared), maximum(crowded, crowding)
+    return fastest, farthest, stiffest, loosest, steepest, flattest, check, crowded
 
 
 @generic

@@ -184,6 +184,16 @@ def test_the_substeps_follow_the_viscosity_where_it_is_greatest() -> None:
         assert found == pytest.approx(expected, abs=1.0), painting
 
 
+@pytest.mark.parametrize(("dimension", "factor"), [(2, 1.5), (3, 2.3)])
+def test_substeps_of_viscous_bodies_with_a_rest_state_are_as_much_longer_as_among_other_particles(dimension: int, factor: float) -> None:
+    still, frames = Solver(grid_spacing=0.01, gravity=(0.0, 0.0, 0.0), dimension=dimension), Time(fps=10.0, frame_end=2)
+    found = {}
+    for reference in ("current", "rest"):
+        law = LAWS["damped_elastic"](damping_time=10.0, reference=reference)
+        found[reference] = estimate(Scene("test", still, {"m": Material("m", law)}, (Emitter("cube", Box(size=(1, 1, 1)), "m"),), frames))
+    assert found["current"].substeps / found["rest"].substeps == pytest.approx(factor, rel=0.02)
+
+
 def test_few_particles_in_a_large_shape_take_no_more_blocks_than_particles() -> None:
     cube = Emitter("cube", Box(size=(1, 1, 1)), "jelly", particle_count=10)
     cost = estimate(scene_of(cube, solver=Solver(grid_spacing=1e-3)))
