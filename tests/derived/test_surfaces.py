@@ -12,7 +12,8 @@ from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.scene.description import Emitter, Material
-from mpm_addon.derived.particles import groups_of
+from mpm_addon.derived.particles import Cloud, groups_of
+from mpm_addon.derived.reconstruction import reconstruct
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import State, counts_of, derived_path, state_of
@@ -61,6 +62,24 @@ def test_vertices_take_what_the_particles_around_have(tmp_path: Path, capsys: py
     far = np.abs(found.position[:, 0]) > 0.1
     np.testing.assert_array_equal(found.arrays["emitter_index"][far], (found.position[far, 0] > 0).astype(int))
     assert set(np.unique(found.arrays["emitter_index"])) == {0, 1}
+
+
+def test_values_do_not_depend_on_which_others_a_mesh_has() -> None:
+    """Scalars are interpolated in groups of three: 1 to 5 of them, beside vectors and values of four components, alone and together."""
+    generator = np.random.default_rng(3)
+    position = (0.05 * generator.random((300, 3))).astype(np.float32)
+    shapes = {"velocity": (300, 3), "heat": (300,), "rotation": (300, 4), "age": (300,), "stress": (300,), "damage": (300,), "wear": (300,)}
+    values = {name: generator.random(shape).astype(np.float32) for name, shape in shapes.items()}
+    numbers = {"emitter_index": np.repeat(np.array([0, 2, 7], np.int32), 100)}
+    recipe = SurfaceSettings().recipe
+    whole, _ = reconstruct(Cloud("all", 0.008, position, values, numbers), recipe, None)
+    assert set(whole.arrays) == {"position", *values, *numbers}
+    for name, array in values.items():
+        alone, _ = reconstruct(Cloud("one", 0.008, position, {name: array}, {}), recipe, None)
+        # splashsurf may sum in another order
+        assert whole.arrays[name] == pytest.approx(alone.arrays[name], rel=1e-5), name
+        assert whole.arrays[name].std() > 0.02, name
+    assert set(np.unique(whole.arrays["emitter_index"])) == {0, 2, 7}
 
 
 def test_vertices_are_as_hot_as_the_particles_around(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
