@@ -75,12 +75,16 @@ def _from_pydata(self: Any, vertices: Any, edges: Any, faces: Any, **_keywords: 
     for edge, indices in zip(self.edges, edges, strict=True):
         edge._values["vertices"] = list(indices)
     self.polygons.add(len(faces))
-    for polygon, indices in zip(self.polygons, faces, strict=True):
-        polygon._values.update(vertices=list(indices), loop_start=len(self.loops), loop_total=len(indices))
-        start = len(self.loops)
-        self.loops.add(len(indices))
-        for loop, index in zip(self.loops._list[start:], indices, strict=True):
-            loop._values["vertex_index"] = index
+    corners = [list(indices) for indices in faces]
+    start = 0
+    for polygon, indices in zip(self.polygons, corners, strict=True):
+        polygon._values.update(vertices=indices, loop_start=start, loop_total=len(indices))
+        start += len(indices)
+    if not start:
+        return
+    self.loops.add(start)
+    for loop, index in zip(self.loops, (index for indices in corners for index in indices), strict=True):
+        loop._values["vertex_index"] = index
 
 
 def _calculate_triangles(self: Any) -> None:

@@ -8,6 +8,7 @@ bpy. The simulation is in data.py and meshes.py, which fill `BEHAVIORS`, `COMPUT
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -298,9 +299,14 @@ def default_value(struct: str, stub: PropertyStub, owner: Any) -> Any:
     return _zero(stub.annotation, owner)
 
 
+@functools.cache
+def _text(annotation: ast.expr | None) -> str:
+    return ast.unparse(annotation) if annotation is not None else "typing.Any"
+
+
 def _zero(annotation: ast.expr | None, owner: Any) -> Any:
     items = STUBS.enum_items(annotation)
-    text = ast.unparse(annotation) if annotation is not None else "typing.Any"
+    text = _text(annotation)
     if items is not None:
         return set() if text.startswith("set[") else items[0]
     first = text.partition(" | ")[0]
@@ -322,7 +328,7 @@ def _zero(annotation: ast.expr | None, owner: Any) -> Any:
 def coerce(where: str, annotation: ast.expr | None, value: Any, current: Any) -> Any:
     """A value as a property of Blender stores it; raises as Blender for invalid values."""
     items = STUBS.enum_items(annotation)
-    text = ast.unparse(annotation) if annotation is not None else "typing.Any"
+    text = _text(annotation)
     if items is not None:
         return coerce_enum(items, value, is_flag=text.startswith("set["))
     if isinstance(current, (vectors.Vector, vectors.Matrix)):

@@ -99,13 +99,14 @@ class Stubs:
             self._structs[name] = _read_struct(node)
         return self._structs[name]
 
-    def lineage(self, name: str) -> list[StructStub]:
+    @functools.cache  # noqa: B019 - one object lives as long as the process
+    def lineage(self, name: str) -> tuple[StructStub, ...]:
         """A class of bpy.types and its ancestors, itself first."""
         stub = self.struct(name)
         found = [stub]
         for base in stub.bases:
             found += [ancestor for ancestor in self.lineage(base) if ancestor not in found]
-        return found
+        return tuple(found)
 
     def find_property(self, struct: str, name: str) -> PropertyStub | None:
         """The property of a struct, its own or inherited."""
@@ -115,6 +116,7 @@ class Stubs:
         """The method of a struct, its own or inherited."""
         return next((stub.methods[name] for stub in self.lineage(struct) if name in stub.methods), None)
 
+    @functools.cache  # noqa: B019 - one object lives as long as the process
     def enum_items(self, annotation: ast.expr | None) -> tuple[str, ...] | None:
         """The identifiers that an annotation allows; None if it is no enum."""
         match annotation:
@@ -164,6 +166,7 @@ def _read_struct(node: ast.ClassDef) -> StructStub:
     return stub
 
 
+@functools.cache
 def signature_of(node: ast.FunctionDef) -> inspect.Signature:
     """The parameters of a stub's function, without self or cls; defaults that are not literals become None."""
     arguments = node.args
