@@ -1,5 +1,6 @@
 """Turns recorded objects into the description's materials, emitters, colliders and outflows."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from ...core.scene.animation import Animation, Motion
 from ...core.scene.description import Collider, Emitter, Material, Outflow
 from ...core.scene.fracture import Fracture
 from ...core.scene.randomness import UNIFORM, Randomness
-from ...storage.presets import material_preset, material_presets
+from ...storage.presets import MaterialPreset, material_preset, material_presets
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats
 from ..settings.declarations import values_of
@@ -140,9 +141,15 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
     return Material(f"{name} (custom)", law, animation, **_heat_of_origin(settings.origin, law, animation)), law.color
 
 
+@functools.cache
+def _presets_by_label() -> dict[str, MaterialPreset]:
+    """The presets that ship with the extension, read once: their files take longer than all else about an emitter."""
+    return {preset.label: preset for preset in material_presets()}
+
+
 def _heat_of_origin(origin: str, law: Law, animation: Animation | None) -> dict[str, Any]:
     """The thermal values of the preset that a custom material is based on, and the curves of the parameters that are still the preset's."""
-    found = next((preset for preset in material_presets() if preset.label == origin), None)
+    found = _presets_by_label().get(origin)
     if found is None or type(found.law) is not type(law):
         return {}
     kept = {} if animation is not None else found.curves
