@@ -234,6 +234,7 @@ def _look(simulation: Simulation) -> tuple[float, float, float, float]:
     return submerged, (jelly[:, 2].max() - level) / cell, (jelly[:, 2].min() - low[2]) / cell - 0.25, inside
 
 
+@lru_cache
 def landing(beside: str, *, offset: float = 0.0) -> Floats:
     """Heights of the center of a ball of jelly that falls on a floor, over its radius, frame by frame.
 

@@ -1,6 +1,7 @@
 """Bodies with pointed parts that land on them."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from unittest import mock
 
 import numpy as np
@@ -29,6 +30,7 @@ class Landing:
     flattest: float
 
 
+@lru_cache
 def star(*, height: float = 2.0, offset: float = 0.0, **law: float) -> Landing:
     """A star that falls on a point.
 
