@@ -149,15 +149,18 @@ def sagging_beam(
             energies[-1] = 0.0
         return diagnostics.positions(simulation)[np.argsort(diagnostics.ids(simulation))] - offset * spacing
 
-    _, places = observe(described, relax)
-    # each cross-section's middle, from the clamp on
-    sections, number = np.unique(position[:, 0], return_inverse=True)
-    count = np.bincount(number)
-    line = np.stack([np.bincount(number, places[-1][:, axis]) / count for axis in (0, 2)], axis=1)[sections > 0.0]
+    line = _middle_line(position, observe(described, relax)[1][-1])
     # the outermost section lies a quarter of a cell before the end
     tip = line[-1] + (line[-1] - line[-2]) * 0.5
     shape = elastica(load)
     return Sag(np.array([1.0, 0.0]) - tip / LENGTH, np.array([1.0, 0.0]) - shape[-1], line / LENGTH, shape)
+
+
+def _middle_line(position: Floats, place: Floats) -> Floats:
+    """Each cross-section's middle, x and z, from the clamp on."""
+    sections, number = np.unique(position[:, 0], return_inverse=True)
+    count = np.bincount(number)
+    return np.stack([np.bincount(number, place[:, axis]) / count for axis in (0, 2)], axis=1)[sections > 0.0]
 
 
 @lru_cache
