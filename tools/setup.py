@@ -107,7 +107,8 @@ def install_lock(environment: Environment, uv: str | None) -> None:
     size = "; bpy alone is a download of 350-400 MB" if environment.blender else ""
     say(f"installing {environment.lock.relative_to(ROOT)}{size} ...")
     python = str(environment.interpreter)
-    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps"]
+    # modules are compiled when they are imported, which most of them never are
+    pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "--no-deps", "--no-compile"]
     run([*([uv, "pip", "install", "--python", python] if uv else pip), "--require-hashes", "-r", str(environment.lock)])
 
 
