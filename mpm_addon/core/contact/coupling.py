@@ -25,6 +25,7 @@ from .contact_search import NEAREST, ContactSearch, Touching
 from .coverage import COVER_REACH
 from .exchange import sum_momenta, sum_moments
 from .impacts import Impact, approach_speed, impacts_of
+from .nearness import cubes_of, near_cubes
 from .obstacles import Fields, ObstacleGroup
 from .rigid_body import RigidBody
 from .rigid_contact import Contacts
@@ -40,12 +41,9 @@ EVALUATIONS = 8
 NEGLIGIBLE = 1e-7
 # the search distance for contacts, relative to how far bodies can move in a substep
 FORESIGHT = 1.5
-# bodies at rest have less than this share of the speed that gravity adds in a substep
-RESTING = 2e-3
+RESTING = 2e-3  # bodies at rest have less than this share of the speed that gravity adds in a substep
 # the longest substep of rigid bodies, whatever particles allow [s]
 LONGEST_STEP = 1.0 / 240.0
-# blocks of nodes are compared with bodies in cubes of this many
-COARSE = 4
 
 
 class RigidBodies:
@@ -57,7 +55,8 @@ class RigidBodies:
         fields: see `ObstacleGroup`.
 
     Attributes:
-        bodies: in the order of the scene's colliders; the pieces of a body take its place.
+        bodies: in the order of the scene's colliders; the pieces of a body take its place. Those that were added come last.
+        added: bodies that are no colliders of the scene.
         groups: an obstacle group for each body.
         breaking: the bodies that may break; None if none may.
         near: the groups of the bodies that may reach nodes; the others need no surfaces.
@@ -68,11 +67,12 @@ class RigidBodies:
         self._spacing = scene.solver.grid_spacing
         dynamic = [collider for collider in scene.colliders if collider.dynamic and collider.is_ever_enabled]
         self.bodies: list[RigidBody] = []
+        self.added: list[RigidBody] = []
         self.groups: list[ObstacleGroup] = []
         self.near: list[ObstacleGroup] = []
         self._surfaces: list[RigidSurface] = []
-        others = [obstacle for group in passive for obstacle in group.obstacles] if dynamic else []
-        self._others = [surface_of(obstacle, scene) for obstacle in others]
+        groups = passive if dynamic or scene.has_rigid_fragments else []
+        self._others = [surface_of(obstacle, scene) for group in groups for obstacle in group.obstacles]
         self._touching: Touching | None = None
         self._least = np.zeros(0)
         # the contacts of the last substep, see `warm_start`
@@ -126,6 +126,11 @@ class RigidBodies:
     def _group_of(self, body: RigidBody) -> ObstacleGroup:
         return ObstacleGroup([body.obstacle], self._scene, self._fields)
 
+    def set_added(self, bodies: Sequence[RigidBody]) -> None:
+        """Replace the added bodies, between two substeps, as in `take`."""
+        own, self.added = self.bodies[: len(self.bodies) - len(self.added)], list(bodies)
+        self.take([*own, *bodies])
+
     @property
     def longest_step(self) -> float:
         """The longest substep [s]; infinite without bodies."""
@@ -133,7 +138,7 @@ class RigidBodies:
 
     def poses(self) -> dict[str, Floats]:
         """World from local (4, 4) of each body, by name."""
-        return {body.name: body.pose for body in self.bodies}
+        return {body.name: body.pose for body in self.bodies[: len(self.bodies) - len(self.added)]}
 
     def state(self) -> Floats:
         """The state of all bodies, shape (bodies, 18)."""
@@ -146,13 +151,14 @@ class RigidBodies:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The state, with the contacts of the last substep (see `warm_start`), as arrays for a checkpoint."""
         pieces = {} if self.breaking is None else self.breaking.arrays()
-        return {"rigid_bodies": self.state(), **({"rigid_contacts": self._kept} if self.bodies else {}), **pieces}
+        kept = {"rigid_contacts": self._kept} if self.bodies or self._scene.has_rigid_fragments else {}
+        return {"rigid_bodies": self.state(), **kept, **pieces}
 
     def load_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore what `arrays` returned."""
         if self.breaking is not None:
             self.breaking.load(arrays)
-            self.take([member.body for member in self.breaking.members])
+            self.take([*(member.body for member in self.breaking.members), *self.added])
         self.load(arrays["rigid_bodies"], arrays.get("rigid_contacts"))
 
     def load(self, state: Floats, kept: Floats | None = None) -> None:
@@ -163,7 +169,7 @@ class RigidBodies:
     def save(self) -> None:
         """Save the state for `restore`, and reset everything else that later substeps depend on."""
         self._saved = self.state()
-        self._saved_bodies, self._saved_kept = list(self.bodies), self._kept
+        self._saved_bodies, self._saved_added, self._saved_kept = list(self.bodies), list(self.added), self._kept
         self._saved_breaking = None if self.breaking is None else self.breaking.state()
         self._inverses = [None] * len(self.bodies)
 
@@ -172,6 +178,7 @@ class RigidBodies:
         if self.breaking is not None and self._saved_breaking is not None:
             self.breaking.restore(self._saved_breaking)
         if self.bodies != self._saved_bodies:
+            self.added = list(self._saved_added)
             self.take(self._saved_bodies)
         self.load(self._saved, self._saved_kept)
 
@@ -184,21 +191,11 @@ class RigidBodies:
         """Find the bodies that may reach nodes within a time [s], see `near`, and move their colliders to their poses."""
         if not self.bodies:
             return
-        layout = store.layout
-        if self._blocks is None or self._blocks[0] is not layout:
-            self._blocks = layout, np.unique(layout.node_coordinates // COARSE, axis=0) * (COARSE * BLOCK * self._spacing)
-        low = self._blocks[1]
+        if self._blocks is None or self._blocks[0] is not store.layout:
+            self._blocks = store.layout, cubes_of(store.layout.node_coordinates, self._spacing)
         speeds = self._speeds(self._table.velocities)
         reach = self._reach + (COVER_REACH + 1.0) * self._spacing + seconds * speeds
-        centers = self._table.centers
-        close = np.zeros(len(self.bodies), np.bool_)
-        size = COARSE * BLOCK * self._spacing
-        axes = [0, 2] if self._scene.solver.dimension == 2 else [0, 1, 2]
-        if len(low):
-            inside = (centers + reach[:, None] > low.min(axis=0)) & (centers - reach[:, None] < low.max(axis=0) + size)
-            for number in np.flatnonzero(inside[:, axes].all(axis=1)):
-                nearest = np.clip(centers[number], low, low + size) - centers[number]
-                close[number] = ((nearest[:, axes] ** 2).sum(axis=1) < reach[number] ** 2).any()
+        close = near_cubes(self._table.centers, reach, self._blocks[1], self._spacing, self._scene.solver.dimension)
         # once more after it has left, which empties its surfaces
         found = close | self._is_near
         self._is_near = close
@@ -395,6 +392,6 @@ class RigidBodies:
             self._standstill.forget()
             self.place()
             if self.breaking.strike(self._impacts):
-                self.take([member.body for member in self.breaking.members])
+                self.take([*(member.body for member in self.breaking.members), *self.added])
             self._impacts = []
         return None

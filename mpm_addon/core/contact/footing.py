@@ -79,7 +79,8 @@ class Footing:
         owners = level_sets.owners
         block_nodes = places.shape[1]
         surface, deep = np.flatnonzero(places == AT_SURFACE), np.flatnonzero(places == DEEP)
-        coordinates = level_sets.coordinates[level_sets.blocks]
+        # all particles may have gone since the collider was measured
+        coordinates = level_sets.coordinates[level_sets.blocks] if len(level_sets.coordinates) else np.zeros((len(places), 3), np.int64)
         slabs, self.slabs = slabs_of(np.count_nonzero(places == AT_SURFACE, axis=1), coordinates, self._owner_count, PARALLEL_FEET)
         runs = self.slabs.slab_count * self._owner_count
         deep_order, deep_first = np.empty_like(deep), np.empty(runs + 1, np.int64)

@@ -159,6 +159,7 @@ class Obstacle(AnimatedObstacle):
         is_moving: whether it ever moves, appears or disappears.
         pivot: (3,) as above.
         scale: factor on lengths, world over shape.
+        point_spacing: the least distance of the points that stand for its surface in contacts [m].
     """
 
     is_deforming = False
@@ -181,15 +182,12 @@ class Obstacle(AnimatedObstacle):
         self._matrix, self._inverse = np.eye(4), np.eye(3)
         self.scale = 1.0
         self._measured: _Measured | None = None
+        # a piece has many small faces
+        self.point_spacing = PIECE_POINTS * float(np.cbrt(shape.volume())) if is_piece else 0.0
 
     def begin_frame(self) -> None:
         """Measure again at the next moment, so that nothing depends on when this was last done."""
         self._measured = None
-
-    @property
-    def point_spacing(self) -> float:
-        """The least distance of the points that stand for its surface in contacts [m]: a piece has many small faces."""
-        return PIECE_POINTS * float(np.cbrt(self._shape.volume())) if self._is_piece else 0.0
 
     def move_to(self, frame: float) -> None:
         """Update pose and velocity for a time, in frames; those of a rigid body are set by `place`."""

@@ -7,6 +7,7 @@ is exactly constant without torque, and gyroscopic motion needs no extra term.
 import numpy as np
 
 from ..errors import SceneError
+from ..geometry.mass import MassProperties
 from ..geometry.motion import pose_at
 from ..geometry.rotation import Floats, rotation_matrix
 from ..geometry.solid import solid_properties
@@ -22,6 +23,7 @@ class RigidBody:
 
     Args:
         is_piece: whether it is a piece of a broken body, whose shape is taken as it is, however thin.
+        properties: volume, center of mass and inertia, if they are not those of the shape.
 
     Attributes:
         obstacle: its collider.
@@ -34,10 +36,10 @@ class RigidBody:
         SceneError: the collider has no mass.
     """
 
-    def __init__(self, collider: Collider, scene: Scene, *, is_piece: bool = False) -> None:
+    def __init__(self, collider: Collider, scene: Scene, *, is_piece: bool = False, properties: MassProperties | None = None) -> None:
         dimension = scene.solver.dimension
         subject = f'Collider "{collider.name}"'
-        volume, pivot, inertia = solid_properties(collider.shape, subject, dimension)
+        volume, pivot, inertia = properties or solid_properties(collider.shape, subject, dimension)
         start = np.eye(4) if collider.motion is None else pose_at(collider.motion, scene.time.frame_start)
         scale = float(np.cbrt(abs(np.linalg.det(start[:3, :3]))))
         volume, inertia = volume * scale**dimension, inertia * scale ** (dimension + 2)

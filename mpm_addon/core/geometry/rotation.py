@@ -33,10 +33,10 @@ def cross_matrix(vector: ArrayLike) -> Floats:
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
-def rotation_vector(rotation: ArrayLike) -> Floats:
-    """The logarithm of a rotation matrix (3, 3): axis times angle [rad], angle in [0, pi], shape (3,)."""
+def quaternion_of(rotation: ArrayLike) -> Floats:
+    """The unit quaternion (w, x, y, z) with w >= 0 of a rotation matrix (3, 3), shape (4,)."""
     rotation = np.asarray(rotation, dtype=np.float64)
-    # by the quaternion's largest component, which is accurate both near 0 and near pi (Shepperd 1978)
+    # by the largest component, which is accurate both near 0 and near pi (Shepperd 1978)
     squares = np.array([1 + np.trace(rotation), *(1 + 2 * np.diag(rotation) - np.trace(rotation))])
     skew = np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
     largest = int(np.argmax(squares))
@@ -47,7 +47,19 @@ def rotation_vector(rotation: ArrayLike) -> Floats:
         vector = rotation[axis] + rotation[:, axis]
         vector[axis] = squares[largest]
         quaternion = np.array([skew[axis], *vector])
-    quaternion /= np.linalg.norm(quaternion) * (-1.0 if quaternion[0] < 0.0 else 1.0)
+    return quaternion / (np.linalg.norm(quaternion) * (-1.0 if quaternion[0] < 0.0 else 1.0))
+
+
+def quaternion_products(first: Floats, second: Floats) -> Floats:
+    """The quaternions of rotations by the second and then the first, (n, 4), with w >= 0."""
+    scalar = first[:, :1] * second[:, :1] - (first[:, 1:] * second[:, 1:]).sum(axis=1, keepdims=True)
+    vector = first[:, :1] * second[:, 1:] + second[:, :1] * first[:, 1:] + np.cross(first[:, 1:], second[:, 1:])
+    return np.hstack([scalar, vector]) * np.where(scalar < 0.0, -1.0, 1.0)
+
+
+def rotation_vector(rotation: ArrayLike) -> Floats:
+    """The logarithm of a rotation matrix (3, 3): axis times angle [rad], angle in [0, pi], shape (3,)."""
+    quaternion = quaternion_of(rotation)
     length = float(np.linalg.norm(quaternion[1:]))
     if length == 0.0:
         return np.zeros(3)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import SceneError
+from ..laws.brittle import Brittle
 from ..laws.factors import Factors
 from ..parameters import suggestion
 from ..particles import TEMPERATURE
@@ -89,6 +90,14 @@ class Scene:
     def has_fragments(self) -> bool:
         """Whether the material of an emitter breaks into fragments with velocity fields of their own."""
         return any(self.materials[emitter.material].law.breaks for emitter in self.emitters)
+
+    @property
+    def has_rigid_fragments(self) -> bool:
+        """Whether fragments of an emitter's material may become rigid bodies."""
+        if self.solver.dimension == 2 or self.is_heated or self.outflows:
+            return False
+        materials = [self.materials[emitter.material] for emitter in self.emitters]
+        return any(isinstance(each.law, Brittle) and each.ever("rigid_share") for each in materials)
 
     @property
     def breaks(self) -> bool:

@@ -62,6 +62,12 @@ class Material:
         if self.animation is not None:
             raise SceneError("it has both `melts_into` and keyframes", "remove one of them", subject=subject)
 
+    def ever(self, name: str) -> bool:
+        """Whether a parameter of its law is nonzero at any time."""
+        if self.animation is not None and name in self.animation.values:
+            return bool(self.animation.values[name].any())
+        return bool(getattr(self.law, name))
+
     @property
     def changes_instance(self) -> bool:
         """Whether its particles have other constants, or another law, at another temperature."""

@@ -11,6 +11,7 @@ Crumbs share the field that they were in.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,20 @@ LEAST_CORE = 24
 # A bond of a cracked particle parts at this length over that at rest: its particles are then about a cell apart.
 LOOSE_STRETCH = 2.0
 _NONE = -1
+
+
+class Fragments(NamedTuple):
+    """The fragments of the brittle particles that are present, n of them in order of id.
+
+    Attributes:
+        slots, ids, instances: of the particles, (n,).
+        number: of each one's fragment, from 0 in order of their least ids, (n,).
+    """
+
+    slots: Ints
+    ids: NDArray[np.int32]
+    instances: Ints
+    number: Ints
 
 
 class Breaking:
@@ -96,6 +111,12 @@ class Breaking:
             table = self._store.table[:, slots[its]]
             table[STATE] = damage[its]
             self._store.reassign(slots[its], chosen[its], table)
+
+    def fragments(self) -> Fragments:
+        """The present fragments, right after `separate`."""
+        slots, ids, instances = self._present()
+        _, number = np.unique(self._fragments(ids)[ids], return_inverse=True)
+        return Fragments(slots, ids, instances, number.ravel())
 
     def _present(self) -> tuple[Ints, NDArray[np.int32], Ints]:
         """The slots of brittle particles in order of id, their ids and instances."""

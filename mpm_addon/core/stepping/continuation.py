@@ -23,6 +23,8 @@ def refuse_another_state(before: Scene, after: Scene) -> None:
             _compare(section, name, *(getattr(getattr(scene, section), name) for scene in (before, after)))
     _compare("solver", "transfer flip", *(scene.solver.transfer == "flip" for scene in (before, after)))
     _compare("Scene", "heat", *("simulated" if scene.is_heated else "not simulated" for scene in (before, after)))
+    # checkpoints contain the particles that are not in the store
+    _compare("Materials", "rigid pieces", *("possible" if scene.has_rigid_fragments else "not possible" for scene in (before, after)))
     _compare_emitters(before, after)
     _compare_materials(before, after)
     _compare("Colliders", "dynamic", *([each.name for each in scene.colliders if each.dynamic] for scene in (before, after)))

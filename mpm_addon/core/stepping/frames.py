@@ -13,11 +13,12 @@ from ..emission.emission import Batch
 from ..particles import AGE, BIRTH, DAMAGE, TEMPERATURE, Frame, FrameStatistics, Moment, frame_attributes
 from ..scene.description import Scene
 from ..transfer.layout import PIECE_COUNT
-from ..transfer.output import masses_around, show_particles, totals, world_positions
+from ..transfer.output import masses_around, totals, world_positions
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, VELOCITY, VOLUME
 from ..transfer.scheme import scheme_of
 from .crushed_particles import find_crushed
+from .deformation import deformations
 from .heat import Heat
 from .material_instances import MaterialInstance
 
@@ -115,7 +116,7 @@ def make_frame(
     run = np.searchsorted(layout.first, slots, side="right") - 1
     position = np.empty((len(slots), 3), np.float32)
     world_positions(store.table, slots, run // store.instance_count, layout.coordinates, scene.solver.grid_spacing, position)
-    volume_ratio, stress, rotation, stretch = _deformations(instances, store, slots, run % store.instance_count)
+    volume_ratio, stress, rotation, stretch = deformations(instances, store, slots, run % store.instance_count)
     births = provenance.births(scene)
     arrays = {
         "position": position,
@@ -152,23 +153,6 @@ def make_frame(
     )
     poses, pieces = rigid.poses(), rigid.new_pieces()
     return Frame(moment.number, time, shown_arrays, statistics, moment.part, moment.parts, poses, births, bonds, pieces)
-
-
-def _deformations(
-    instances: list[MaterialInstance], store: ParticleStore, slots: NDArray[np.int64], instance: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """The volume ratio (n,), the stress (n,), the rotation (n, 4) and the stretch (n, 3) of particles, by their slots and instances."""
-    count, layout = len(slots), store.layout
-    volume_ratio, stress = np.empty(count, np.float32), np.empty(count, np.float32)
-    rotation, stretch = np.empty((count, 4), np.float32), np.empty((count, 3), np.float32)
-    places = np.full(layout.slot_count, -1, np.int32)
-    places[slots] = np.arange(count, dtype=np.int32)
-    is_fluid = np.repeat(np.tile([each.is_fluid for each in instances], len(layout.keys)), np.diff(layout.first))
-    show_particles(store.table, places, is_fluid, volume_ratio, stress, rotation, stretch)
-    for index, shown in enumerate(instances):
-        its = instance == index
-        volume_ratio[its] = shown.law.volume_ratio(volume_ratio[its], store.states(len(shown.law.state_names), slots[its]))
-    return volume_ratio, stress, rotation, stretch
 
 
 def _cracking(

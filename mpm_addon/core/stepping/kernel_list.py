@@ -311,7 +311,7 @@ def groups_of(scene: "Scene") -> set[str]:
     bodies |= {melted_body_of(scene, index) for index, each in enumerate(scene.emitters) if scene.materials[each.material].melts_into}
     if scene.has_fragments or len(bodies) > 1:
         groups.add("meeting")
-    if any(collider.dynamic for collider in scene.colliders):
+    if scene.has_rigid_fragments or any(collider.dynamic for collider in scene.colliders):
         groups |= {"obstacles", "rigid"}
     if scene.forces:
         groups.add("forces")
@@ -326,7 +326,7 @@ def groups_of(scene: "Scene") -> set[str]:
         groups.add("mesh")
     deforms = any(item.motion is not None and item.motion.vertices is not None for item in items)
     # exact distances of rigid meshes come from the same kernels
-    if deforms or scene.breaks or any(collider.shape.kind == "mesh" for collider in scene.colliders):
+    if deforms or scene.breaks or scene.has_rigid_fragments or any(collider.shape.kind == "mesh" for collider in scene.colliders):
         groups |= {"mesh", "deforming"}
     if scene.solver.max_speed is not None:
         groups.add("limit")

@@ -15,6 +15,8 @@ from ..scene.description import Scene
 from ..transfer import blocks
 from ..transfer.layout import packed, unpacked
 from ..transfer.rows import POSITION
+from .held_particles import PREFIX as FRAGMENT_PREFIX
+from .held_particles import Held
 
 State = Mapping[str, NDArray[Any]]
 
@@ -52,6 +54,8 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
         _check_contacts(state)
     if "bond_pair" in state:
         _check_bonds(state, emitted)
+    if scene.has_rigid_fragments:
+        _check_fragments(state, scene, instance_count, emitted)
     if scene.breaks:
         problem = wrong_array(state, scene)
         if problem is not None:
@@ -71,8 +75,10 @@ def _check_types(state: State, own: State, scene: Scene) -> None:
     for name, wanted in own.items():
         found = state[name]
         axis, group = _particle_axis(name)
-        if scene.breaks and (name == "rigid_bodies" or name.startswith(PREFIX)):
-            group = "bodies" if name == "rigid_bodies" else group_of(name)
+        if name == "rigid_bodies" and (scene.breaks or scene.has_rigid_fragments):
+            group = "rigid bodies" if scene.has_rigid_fragments else "bodies"
+        if scene.breaks and name.startswith(PREFIX):
+            group = group_of(name)
         shape = list(found.shape)
         if group and len(shape) == wanted.ndim:
             if counts.setdefault(group, shape[axis]) != shape[axis]:
@@ -92,6 +98,8 @@ def _particle_axis(name: str) -> tuple[int, str]:
         return 0, "pinned"
     if name.startswith("bond_"):
         return 0, "bonds" if name == "bond_pair" else "parted"
+    if name.startswith(FRAGMENT_PREFIX):
+        return 0, "rigid particles"
     if name == "rigid_contacts":
         return 0, "contacts"
     if name.startswith("body_node_"):
@@ -126,6 +134,21 @@ def _check_rest(state: State, scene: Scene) -> None:
     if "body_id" in state:
         _check_places(state, "body_key", "body_position", state["body_position"])
         _check_range(state, "body_part", len(state["body_field_of_part"]))
+
+
+def _check_fragments(state: State, scene: Scene, instance_count: int, emitted: int) -> None:
+    """Check the particles of rigid fragments, and that each fragment has a rigid body."""
+    held = {name: state[FRAGMENT_PREFIX + name] for name in Held._fields}
+    _check_range(state, f"{FRAGMENT_PREFIX}id", emitted)
+    _check_range(state, f"{FRAGMENT_PREFIX}instance", instance_count)
+    if len(np.unique(np.append(held["id"], state["ids"]))) < len(held["id"]) + len(state["ids"]):
+        raise wrong(f"{FRAGMENT_PREFIX}id", "a particle appears twice")
+    if not (held["mass"] > 0.0).all() or not (held["volume"] > 0.0).all():
+        raise wrong(f"{FRAGMENT_PREFIX}mass", "a particle without mass or volume")
+    dynamic = sum(collider.dynamic and collider.is_ever_enabled for collider in scene.colliders)
+    own = len(state[f"{PREFIX}body"]) if scene.breaks else dynamic
+    if not np.array_equal(np.unique(held["fragment"]), np.arange(len(state["rigid_bodies"]) - own)):
+        raise wrong(f"{FRAGMENT_PREFIX}fragment", "not the rigid bodies that there are")
 
 
 def _check_contacts(state: State) -> None:

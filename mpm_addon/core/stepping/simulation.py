@@ -33,6 +33,7 @@ from .heat import Heat, start_temperature
 from .kernel_list import units_of
 from .material_instances import MaterialInstance, fields_of, instance_numbers, instances_of, renumbered, row_count_of
 from .resumption import check_state
+from .rigid_fragments import with_fragments
 from .stepper import Stepper
 from .support import refuse_unsupported
 from .temperature_levels import TemperatureLevels
@@ -155,11 +156,12 @@ class Simulation:
             "deleted": np.array(self._deleted),
             "speeds": np.array(self.control.speeds),
             **self._stepper.rigid.arrays(),
+            **self._stepper.fragments.arrays(),
         }
 
     @property
     def rigid_bodies(self) -> list[RigidBody]:
-        """The dynamic colliders, in the scene's order."""
+        """The dynamic colliders, in the scene's order, and then the fragments that have become rigid."""
         return self._stepper.rigid.bodies
 
     def _compile(self) -> None:
@@ -182,10 +184,12 @@ class Simulation:
         self._stepper.pins.load(snapshot)
         self._heat.load(snapshot, self._moment.frame)
         self._stepper.move_to(self._moment.frame)
+        numbers = np.arange(len(self.instances)) if before is None else renumbered(instances_of(before), self.instances)
+        self._stepper.fragments.load(snapshot, numbers)
         self._stepper.rigid.load_arrays(snapshot)
         particles = particles_of_snapshot(snapshot)
         if before is not None:
-            particles.instances[:] = renumbered(instances_of(before), self.instances)[particles.instances]
+            particles.instances[:] = numbers[particles.instances]
             self._renew_stress(particles)
         self._outflows.add_checked(self.store, particles, self._moment.frame)
         self._stepper.rest.load({**snapshot, "instances": particles.instances})
@@ -233,6 +237,7 @@ class Simulation:
             bonds=self._stepper.tearing.shown,
             heat=self._heat,
         )
+        frame = with_fragments(frame, self._stepper.fragments, self._stepper.rigid)
         self._stepper.clock.spent("output")
         return frame
 
@@ -284,6 +289,9 @@ class Simulation:
         assert self._stepper.planned is None, "the table holds no velocities while a substep is planned"
         moment = self._stepper.moment
         self._stepper.breaking.separate(self.scene.time.seconds_at(moment))
+        if is_frame:
+            self._deleted += self._stepper.fragments.leave(self._limits)
+            self._stepper.fragments.harden(self.scene.time.seconds_at(moment), self._stepper.pins.places.id)
         self._levels.update(self.store, self.control)
         self._deleted += self._outflows.sort(self.store, new, self._limits, moment)
         self._stepper.begin()

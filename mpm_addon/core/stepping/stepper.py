@@ -31,6 +31,7 @@ from .judgment import Extremes, Plausible
 from .material_instances import MaterialInstance
 from .phase_clock import PhaseClock
 from .rest_bodies import RestBodies
+from .rigid_fragments import RigidFragments
 from .space_filling import SpaceFilling
 from .tearing import Tearing
 from .time_step import Drive, Speeds
@@ -48,7 +49,7 @@ class Stepper:
         pins: the pinned particles.
         rest: the bodies whose forces come from their rest state.
         tearing: the bonds between particles.
-        breaking: the fragments of brittle material.
+        breaking: the fragments of brittle material; fragments: those that have become rigid.
         spacing: cell size [m].
         moment: the moment of the last `move_to`, in frames.
         speeds: speeds after the last substep.
@@ -76,11 +77,12 @@ class Stepper:
         self.rest = RestBodies(instances, store, self.scheme, self.spacing)
         self.tearing = Tearing(scene, instances, store, self.rest)
         self.breaking = Breaking(scene, instances, store, self.tearing)
+        self.fragments = RigidFragments(scene, instances, store, self.breaking, self.tearing, self.rigid)
         self._time = scene.time
         self._director = Director(scene, instances, store)
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
-        self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups)
+        self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups) or scene.has_rigid_fragments
         # whether anything acts on nodes once the grid is updated
         # whether anything but one group of colliders changes nodes during contact
         self._is_crossed = len(self.obstacles) > 1 or bool(self.rigid.groups) or has_pins or len(store.fields) > 1
@@ -130,6 +132,7 @@ class Stepper:
         self.rest.begin(self.obstacles, self.moment, self.tearing.known, is_driven=self._is_driven)
         self.tearing.begin()
         self.breaking.begin()
+        self.fragments.begin()
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""
@@ -157,6 +160,7 @@ class Stepper:
         self.rest.restore()
         self.tearing.restore()
         self.breaking.restore()
+        self.fragments.restore()
         self.begin()
 
     def move_obstacles(self, frame: float) -> float:
