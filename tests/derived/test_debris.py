@@ -92,6 +92,7 @@ def files_of(cache: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.glob("*.mpm"))}
 
 
+@pytest.mark.slow
 def test_ranges_threads_and_resumed_runs_give_the_same_bytes_and_change_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

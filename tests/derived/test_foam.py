@@ -120,6 +120,7 @@ def tank() -> Scene:
     return dataclasses.replace(description(), colliders=(post, block), domain=bounds)
 
 
+@pytest.mark.slow
 def test_ranges_threads_and_resumed_runs_give_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_cache(tmp_path / "one", *(splash(seed) for seed in range(12)), scene=tank())
     copies = [Path(shutil.copytree(tmp_path / "one", tmp_path / name)) for name in ("ranges", "threads", "stopped")]
@@ -179,6 +180,7 @@ def test_foam_that_follows_a_bake_is_up_to_date(
     assert counts_of(open_cache(tmp_path), KIND, FoamSettings().hash)[:2] == (3, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path / "cache", *(splash(seed) for seed in range(30)))

@@ -167,6 +167,7 @@ def test_strength_decides_and_stiffness_raises_the_stress() -> None:
     assert soft.cracked(pushed(soft), 1.0) == [soft.solid]
 
 
+@pytest.mark.slow
 def test_small_pieces_stay_and_the_number_of_pieces_is_limited() -> None:
     every, chunks = solid_brick(smallest_piece=0.0)[1], solid_brick(smallest_piece=0.2)[1]
     assert len(every.cracked(pushed(every), 1.0)) > len(chunks.cracked(pushed(chunks), 1.0))

@@ -95,6 +95,7 @@ def falling(shape: Any, law: str = "snow", speed: float = 1.5, **settings: Any) 
     return scene(thrown, materials=(material(law, **settings),), colliders=(floor,), frames=25, fps=48.0, grid_spacing=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "described",
     [

@@ -136,6 +136,7 @@ scenes = [dataclasses.replace(in_a_box(law, 0.3, "separate"), colliders=(ball,))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("least", [1, 10**6])
 def test_the_result_does_not_depend_on_the_number_of_threads(least: int) -> None:
     assert len(digests_by_threads(f"{THREADS}footing.PARALLEL_FEET = {least}\n")) == 1

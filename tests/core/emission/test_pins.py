@@ -183,6 +183,7 @@ def test_painted_pin_strength_applies_to_each_particle() -> None:
     assert fallen[first.position[:, 0] < -0.15].min() > 0.8 * 0.5 * 9.81 * (4.0 / 24.0) ** 2
 
 
+@pytest.mark.slow
 def test_threads_and_interruptions_change_no_byte() -> None:
     assert len(digests_by_threads(MANY)) == 1
     whole = Simulation(swinging())

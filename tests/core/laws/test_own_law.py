@@ -146,6 +146,7 @@ def test_points_of_a_custom_law(dimension: int) -> None:
     assert not evaluate_law(Crumbling(), f, state=state)[1][1].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dimension", "precision"), [(3, "float32"), (2, "float64")])
 def test_custom_laws_are_simulated_beside_the_others(dimension: int, precision: str) -> None:
     """Three blocks in free flight: two of them meet, the chalk is torn apart by its spin. Momentum and mass stay."""

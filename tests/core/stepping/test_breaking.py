@@ -119,6 +119,7 @@ def test_what_does_not_break_has_one_field() -> None:
     assert len(fields_of(instances_of(spinning()))) == bodies.FRAGMENT_FIELDS
 
 
+@pytest.mark.slow
 def test_broken_bodies_are_the_same_with_any_number_of_threads() -> None:
     assert len(digests_by_threads("from tests.core.stepping.test_breaking import spinning\nscenes = [spinning()]")) == 1
 
@@ -213,6 +214,7 @@ def pulled_apart(spacing: float, **given: Any) -> tuple[float, float, bool]:
     return max(stresses), step * (sum(stresses) - 0.5 * (stresses[0] + stresses[-1])), len(np.unique(fragments_of(frames[-1]))) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spacing", [0.025, 0.0125])
 def test_a_bar_breaks_at_its_strength_and_takes_the_energy_of_fracture(spacing: float) -> None:
     """F = f A at its weakest place, and the work of the grips is G A (Hillerborg, Modeer and Petersson 1976)."""

@@ -121,6 +121,7 @@ def moment_of(simulation: Simulation, frame: Frame) -> Moment:
     return Moment(deformations(simulation)[its], states, snapshot["keys"][its])
 
 
+@pytest.mark.slow
 def test_ten_states_of_a_particle_go_through_steps_sorts_and_resuming() -> None:
     simulation, before, snapshots = Simulation(elephant_scene()), None, {}
     for frame in simulation.frames():

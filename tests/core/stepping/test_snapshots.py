@@ -85,6 +85,7 @@ def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
             check_state({**held, f"pinned_{name}": np.array(value)}, held, simulation.scene, 4)
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_gives_the_same_bytes() -> None:
     made = "from tests.core.scenes import four_materials\nscenes = [four_materials()]"
     assert len(digests_by_threads(made)) == 1
