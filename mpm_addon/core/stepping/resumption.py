@@ -54,7 +54,7 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
         _check_contacts(state)
     if "bond_pair" in state:
         _check_bonds(state, emitted)
-    if scene.has_rigid_fragments:
+    if f"{FRAGMENT_PREFIX}id" in state:
         _check_fragments(state, scene, instance_count, emitted)
     if scene.breaks:
         problem = wrong_array(state, scene)
@@ -65,8 +65,9 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
 def _check_types(state: State, own: State, scene: Scene) -> None:
     """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
     # arrays of pins, rest states and bonds are missing if they came with an emitter that was added to the scene later, and earlier
-    # versions had no contacts of rigid bodies
-    for first, prefix in (("pinned_id", "pinned_"), ("body_id", "body_"), ("bond_pair", "bond_"), ("rigid_contacts", "rigid_contacts")):
+    # versions had no contacts of rigid bodies and no rigid fragments
+    optional = {"pinned_id": "pinned_", "body_id": "body_", "bond_pair": "bond_", "rigid_contacts": "rigid_contacts"}
+    for first, prefix in (*optional.items(), (f"{FRAGMENT_PREFIX}id", FRAGMENT_PREFIX)):
         if first not in state:
             own = {name: array for name, array in own.items() if not name.startswith(prefix)}
     if state.keys() != own.keys():

@@ -253,10 +253,12 @@ class RigidFragments:
 
     def load(self, arrays: Mapping[str, NDArray[Any]], numbers: Ints) -> None:
         """Restore what `arrays` returned, before the state of the rigid bodies is loaded; `numbers` are those of its instances now."""
-        if not self.is_used:
+        if f"{PREFIX}id" not in arrays:
             return
         self.held = Held._make(arrays[f"{PREFIX}{name}"] for name in Held._fields)
         self.held = self.held._replace(instance=numbers[self.held.instance])
+        if not all(isinstance(self._instances[number].law, Brittle) for number in np.unique(self.held.instance)):
+            raise wrong(f"{PREFIX}instance", "a material that does not break")
         count = int(self.held.fragment.max(initial=-1)) + 1
         bodies = [self._body_of(self.held.rows(self.held.fragment == number)) for number in range(count)]
         if any(body is None for body in bodies):
