@@ -123,7 +123,7 @@ class Simulation:
         self._substeps = 0
         self._step_seconds = 0.0
         self._compile()
-        self._report("preparing", 0.0, 0.0)
+        self._tell(Progress("preparing", self._coming, 0.0, 0, self.store.particle_count, 0.0))
         self._stepper = Stepper(scene, self.instances, self.store)
         self.seconds = self._stepper.clock.seconds
         self._outflows = Outflows(scene)
@@ -214,8 +214,9 @@ class Simulation:
                 self.control.stiffest = instance.name
             self.control.speeds = self.control.speeds.at_least(wave_speed, 0.0, gradient)
 
-    def _report(self, stage: str, fraction: float, dt: float) -> None:
-        self._tell(Progress(stage, self._coming, fraction, self._substeps, self.store.particle_count, dt))
+    def _report(self, fraction: float, dt: float) -> None:
+        count = self.store.particle_count + len(self._stepper.fragments.held.id)
+        self._tell(Progress("simulating", self._coming, fraction, self._substeps, count, dt))
 
     def _tell(self, progress: Progress) -> None:
         if self._report_to is not None:
@@ -352,7 +353,7 @@ class Simulation:
                 stepper.restore()
                 done, control.speeds = sorted_at, sorted_speeds
             self._step_seconds += time.perf_counter() - began
-            self._report("simulating", done / frame_time, dt)
+            self._report(done / frame_time, dt)
 
     def _step(self, moment: float, done: float, end: float) -> tuple[float, float, Trouble | None]:
         """Take a substep at a moment, in frames; returns its length [s], the time reached [s], and what became unstable, or None."""

@@ -193,7 +193,8 @@ def test_they_slide_as_rigid_bodies_do() -> None:
 
 def test_a_simulation_resumes_with_rigid_fragments() -> None:
     described = spinning(frames=8, gravity=(0.0, 0.0, -9.81))
-    whole, frames, snapshots = Simulation(described), [], []
+    frames, snapshots, told = [], [], []
+    whole = Simulation(described, report=told.append)
     for frame in whole.frames():
         frames.append(frame)
         snapshots.append({name: array.copy() for name, array in whole.snapshot().items()})
@@ -205,6 +206,7 @@ def test_a_simulation_resumes_with_rigid_fragments() -> None:
     early = {name: array for name, array in snapshots[RIGID_FROM - 2].items() if not name.startswith("fragment_")}
     *_, last = Simulation(described, snapshot=early).frames()
     assert np.array_equal(frames[-1].position, last.position)
+    assert told[-1].particles == len(frames[-1].id)
     right = snapshots[RIGID_FROM]
     for name, value in (
         ("fragment_id", 0),
