@@ -17,7 +17,8 @@ class Held(NamedTuple):
 
     Attributes:
         id, instance: (n,); fragment: the number of each one's fragment, (n,).
-        place: from the center of mass of the fragment when it became rigid [m], (n, 3).
+        place: from the center of mass of the fragment when it became rigid [m], (n, 3); shown: where frames show it, no farther out than
+            the surface of the fragment [m], (n, 3).
         mass: [kg]; volume: at rest [m^3]; damage: all (n,).
         volume_ratio: (n,); rotation: (n, 4); stretch: (n, 3): what frames show at that moment.
     """
@@ -26,6 +27,7 @@ class Held(NamedTuple):
     instance: Ints
     fragment: Ints
     place: Floats
+    shown: Floats
     mass: Floats
     volume: Floats
     damage: Floats
@@ -44,6 +46,7 @@ def nothing_held() -> Held:
         np.zeros(0, np.int32),
         none,
         none,
+        np.zeros((0, 3)),
         np.zeros((0, 3)),
         one,
         one,

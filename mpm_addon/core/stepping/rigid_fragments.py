@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..contact.coupling import RigidBodies
 from ..contact.rigid_body import RigidBody
+from ..geometry.distance import exact_query
 from ..geometry.mass import MassProperties
 from ..geometry.particle_surface import particle_surface
 from ..geometry.rotation import quaternion_of, quaternion_products
@@ -22,6 +23,7 @@ from ..geometry.shapes import Mesh, Sphere
 from ..laws.brittle import Brittle
 from ..particles import AGE, BIRTH, DAMAGE, Frame
 from ..scene.description import Collider, Scene
+from ..scene.shape import Shape
 from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, STATE, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .breaking import LEAST_CORE, Breaking, Fragments
@@ -146,7 +148,8 @@ class RigidFragments:
             if body is None:
                 continue
             body.center, body.velocity, body.spin = piece.center, piece.momentum / body.mass, piece.spin
-            held.append(piece.rows._replace(fragment=piece.rows.fragment + len(self._rigid.added) + len(bodies)))
+            shown = _drawn_in(piece.rows.place, body.obstacle.collider.shape, self._scene.solver.grid_spacing)
+            held.append(piece.rows._replace(shown=shown, fragment=piece.rows.fragment + len(self._rigid.added) + len(bodies)))
             bodies.append(body)
             self._store.ids[piece.slots] = -1
         if bodies:
@@ -189,7 +192,8 @@ class RigidFragments:
         center = mass @ position / mass.sum()
         volume_ratio, _, rotation, stretch = deformations(self._instances, self._store, slots, instances)
         fragment = np.zeros(len(its), np.int64)
-        rows = Held(present.ids[its], instances, fragment, position - center, mass, volume, table[STATE], volume_ratio, rotation, stretch)
+        place = position - center
+        rows = Held(present.ids[its], instances, fragment, place, place, mass, volume, table[STATE], volume_ratio, rotation, stretch)
         gradient, own = table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9], volume ** (2.0 / 3.0) / 12.0
         curl = np.stack([gradient[7] - gradient[5], gradient[2] - gradient[6], gradient[3] - gradient[1]], axis=1)
         spin = mass @ (np.cross(rows.place, velocity.T) + own[:, None] * curl)
@@ -271,7 +275,7 @@ class RigidFragments:
         turns = np.array([body.rotation for body in bodies]).reshape(-1, 3, 3)
         centers = np.array([body.center for body in bodies]).reshape(-1, 3)
         velocities = np.array([body.velocities for body in bodies]).reshape(-1, 6)
-        arms = np.einsum("nij,nj->ni", turns[number], self.held.place)
+        arms = np.einsum("nij,nj->ni", turns[number], self.held.shown)
         speed = velocities[number, :3] + np.cross(velocities[number, 3:], arms)
         quaternions = np.array([quaternion_of(turn) for turn in turns]).reshape(-1, 4)
         return (
@@ -334,6 +338,12 @@ def shape_of(place: Floats, volumes: Floats) -> Mesh | Sphere | None:
         if LEAST_RATIO * volume <= surface.volume <= GREATEST_RATIO * volume:
             return Mesh(surface.vertices, surface.triangles)
     return None
+
+
+def _drawn_in(place: Floats, shape: Shape, spacing: float) -> Floats:
+    """Places in a fragment [m], (n, 3), those outside of its shape drawn to its surface: they hang loosely, and no contact keeps them."""
+    distance, outward = exact_query(shape, spacing)(place)
+    return place - np.maximum(distance, 0.0)[:, None] * outward
 
 
 def _inertia(rows: Held) -> Floats:
