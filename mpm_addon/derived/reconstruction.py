@@ -86,7 +86,7 @@ def _asked(cloud: Cloud) -> dict[str, NDArray[np.float32]]:
 
 def _packed(asked: Mapping[str, NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
     """The values with scalars in groups of three, as vectors: each costs a search of the particles around every vertex."""
-    packed = {name: values for name, values in asked.items() if values.ndim == 2}
+    packed = {f"vector {name}": values for name, values in asked.items() if values.ndim == 2}
     for number, names in enumerate(_groups(asked)):
         columns = [asked[name] for name in names]
         columns += (_GROUP - len(names)) * [np.zeros_like(columns[0])]
@@ -96,7 +96,7 @@ def _packed(asked: Mapping[str, NDArray[np.float32]]) -> dict[str, NDArray[np.fl
 
 def _unpacked(told: Mapping[str, NDArray[Any]], asked: Mapping[str, NDArray[np.float32]]) -> dict[str, NDArray[Any]]:
     """What `_packed` put together, by the names in `asked`."""
-    unpacked = {name: told[name] for name, values in asked.items() if values.ndim == 2}
+    unpacked = {name: told[f"vector {name}"] for name, values in asked.items() if values.ndim == 2}
     for number, names in enumerate(_groups(asked)):
         unpacked |= dict(zip(names, told[f"group {number}"].T, strict=False))
     return unpacked

@@ -68,7 +68,7 @@ def test_values_do_not_depend_on_which_others_a_mesh_has() -> None:
     """Scalars are interpolated in groups of three: 1 to 5 of them, beside vectors and values of four components, alone and together."""
     generator = np.random.default_rng(3)
     position = (0.05 * generator.random((300, 3))).astype(np.float32)
-    shapes = {"velocity": (300, 3), "heat": (300,), "rotation": (300, 4), "age": (300,), "stress": (300,), "damage": (300,), "wear": (300,)}
+    shapes = {"velocity": (300, 3), "heat": (300,), "group 0": (300, 4), "age": (300,), "stress": (300,), "damage": (300,), "wear": (300,)}
     values = {name: generator.random(shape).astype(np.float32) for name, shape in shapes.items()}
     numbers = {"emitter_index": np.repeat(np.array([0, 2, 7], np.int32), 100)}
     recipe = SurfaceSettings().recipe
