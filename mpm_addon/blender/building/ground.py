@@ -18,7 +18,7 @@ _SUNK = 0.1
 
 @dataclass(frozen=True)
 class Ground:
-    """A rendered object below another.
+    """A collider or a rendered object below another.
 
     Attributes:
         item: the object.
@@ -35,21 +35,41 @@ class Ground:
     outline: Floats
 
     @property
+    def width(self) -> float:
+        """The longer horizontal side of its bounds [Blender units]."""
+        return float((self.bounds[1] - self.bounds[0])[:2].max())
+
+    @property
     def is_flat(self) -> bool:
         """Whether it is a level plane."""
-        size = self.bounds[1] - self.bounds[0]
-        return bool(size[2] <= _FLAT * size[:2].max())
+        return bool(self.bounds[1, 2] - self.bounds[0, 2] <= _FLAT * self.width)
 
 
-def ground_below(context: Context, bounds: Floats, without: list[BlenderObject]) -> Ground | None:
-    """The object of the scenery that is closest below something.
+def grounds_below(context: Context, bounds: Floats, without: list[BlenderObject]) -> list[Ground]:
+    """What something falls on, what that stands on, and so on: scenery and colliders, from top to bottom.
 
     Args:
         bounds: of what stands above in world space, shape (2, 3).
         without: objects that do not count.
     """
-    found = [_ground(context, item, bounds) for item in scenery(context) if item not in without]
-    return max((each for each in found if each is not None), key=lambda each: each.height, default=None)
+    colliders = [item for item in context.scene.objects if item.mpm.type == "collider" and item.type in SURFACE_TYPES]
+    left = [item for item in (*colliders, *scenery(context)) if item not in without]
+    found: list[Ground] = []
+    while (ground := _closest_below(context, bounds, left)) is not None:
+        found.append(ground)
+        left.remove(ground.item)
+        bounds = ground.bounds
+    return found
+
+
+def _closest_below(context: Context, bounds: Floats, items: list[BlenderObject]) -> Ground | None:
+    found = [ground for item in items if (ground := _ground(context, item, bounds)) is not None]
+    if not found:
+        return None
+    top = max(found, key=lambda each: each.height)
+    # the hidden floor of a plane lies at its height
+    hidden = [each for each in found if each.item.mpm.type == "collider" and top.height - each.height <= _FLAT * top.width]
+    return max(hidden or [top], key=lambda each: each.height)
 
 
 def scenery(context: Context) -> list[BlenderObject]:

@@ -15,14 +15,14 @@ from ...core.geometry.shapes.mesh import Mesh
 from ...core.messages import Message
 from ...core.scene.emitter import PARTICLES_PER_CELL, THINNEST_EMITTER
 from ..host.blender_types import BlenderObject, Context, Layout
-from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_geometry, world_bounds
+from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_geometry
 from ..host.operation import Operation
 from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
 from .add_menu import FAVORITES
-from .ground import Ground, ground_below, scenery
+from .ground import Ground, grounds_below, scenery
 from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, show_as_wire, target_collection
 
 # Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.
@@ -59,12 +59,11 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
         raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into particles",)))
     cell = fitting_cell([emitter.shape for emitter in emitters], particle_count)
     items = [emitter.item for emitter in emitters]
-    falling = _without_ground(context, emitters)
     for item in items:
         make_emitter(item, material)
     if not fit_cells(context.scene, cell, without=items):
         refused += _too_thin(context, emitters)
-    found = _add_ground(context, falling)
+    found = _add_ground(context, emitters)
     select_only(context, items)
     return refused, found
 
@@ -162,37 +161,24 @@ def _too_thin(context: Context, emitters: list[NewEmitter]) -> list[Message]:
     ]
 
 
-def _without_ground(context: Context, emitters: list[NewEmitter]) -> list[NewEmitter]:
-    """The objects from which particles would fall forever: without a domain, and without a collider below their middle."""
-    scene = context.scene
-    if scene.mpm.domain.kind != "unbounded":
-        return []
-    emitting = [emitter.item for emitter in emitters]
-    colliders = [item for item in scene.objects if item.mpm.type == "collider" and item not in emitting]
-    if any(item.type not in SURFACE_TYPES for item in colliders):  # an empty's bounds do not contain the collection that it instances
-        return []
-    depsgraph = context.evaluated_depsgraph_get()
-    bounds = [world_bounds(item.evaluated_get(depsgraph)) for item in colliders]
-    return [emitter for emitter in emitters if not any(_is_below(each, emitter.shape.bounds()) for each in bounds)]
-
-
-def _is_below(ground: NDArray[np.float64], bounds: NDArray[np.float64]) -> bool:
-    """Whether something with these bounds, shape (2, 3), reaches below the middle of something else."""
-    middle = bounds.mean(axis=0)[:2]
-    return bool((ground[0, :2] <= middle).all() and (middle <= ground[1, :2]).all() and ground[0, 2] <= bounds[0, 2])
-
-
 def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
-    """Let objects fall on the ground that the scene shows below them, or on an added floor. Returns a message for each such ground."""
-    grounds = [ground_below(context, emitter.shape.bounds(), [each.item for each in emitters]) for emitter in emitters]
-    bare = [emitter for emitter, ground in zip(emitters, grounds, strict=True) if ground is None]
+    """Let objects fall on all that the scene shows below them, or on an added floor. Returns a message for each such ground.
+
+    A domain holds them; and the bounds of an empty do not contain the collection that it instances.
+    """
+    scene = context.scene
+    if scene.mpm.domain.kind != "unbounded" or any(item.mpm.type == "collider" and item.type not in SURFACE_TYPES for item in scene.objects):
+        return []
+    stacks = [(emitter, grounds_below(context, emitter.shape.bounds(), [each.item for each in emitters])) for emitter in emitters]
+    bare = [emitter for emitter, grounds in stacks if not grounds]
     if bare:
         _add_floor(context, bare)
+    shown = {ground.item.name: ground for _, grounds in stacks for ground in grounds if ground.item.mpm.type != "collider"}
     told = []
-    for ground in {ground.item.name: ground for ground in grounds if ground is not None}.values():
-        subject = f'Object "{ground.item.name}"'
+    for name, ground in shown.items():
+        subject = f'Object "{name}"'
         if ground.is_flat or ground.encloses or ground.item.library is not None:
-            _add_floor(context, [each for each, its in zip(emitters, grounds, strict=True) if its and its.item == ground.item], ground)
+            _add_floor(context, [emitter for emitter, grounds in stacks if any(each.item == ground.item for each in grounds)], ground)
             told.append(Message("particles fall on a floor below its surface, which is hidden in renders", (), subject))
         else:
             make_collider(ground.item)

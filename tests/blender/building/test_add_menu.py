@@ -182,7 +182,8 @@ def test_what_is_thin_gets_finer_cells_and_a_few_times_more_particles_at_most(bp
 
 def test_a_floor_is_added_only_if_particles_would_fall_forever(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
-    add_mesh(bpy, "Table").mpm.type = "collider"
+    table = add_mesh(bpy, "Table")
+    table.mpm.type, table.location = "collider", (0.0, 0.0, -2.0)
     select(bpy, cube)
     bpy.ops.mpm.quick()
     assert "Floor" not in bpy.context.scene.objects
@@ -238,16 +239,41 @@ def test_a_floor_below_a_plane_has_its_outline(bpy: Any, corners: int) -> None:
     assert area == pytest.approx(4.5 * corners * math.sin(2.0 * math.pi / corners), rel=1e-4)
 
 
-def test_a_table_of_the_artist_becomes_the_collider(bpy: Any) -> None:
-    """The nearest below: the ground under it counts only for what is beside it."""
-    add_plane(bpy, 9.0, -4.0)
-    table, cube = add_mesh(bpy, "Table"), add_mesh(bpy, "Cube")
+@pytest.mark.parametrize("is_collider", [False, True])
+def test_particles_fall_on_a_table_of_the_artist_and_from_it_on_the_ground(bpy: Any, is_collider: bool) -> None:
+    """Also if the table was made a collider before; a second effect finds the same ground."""
+    ground = add_plane(bpy, 9.0, -4.0)
+    table, cube, second = add_mesh(bpy, "Table"), add_mesh(bpy, "Cube"), add_mesh(bpy, "Second")
     table.location = (0.2, 0.0, -2.0)
+    second.location = (0.0, 0.0, 2.0)
+    if is_collider:
+        select(bpy, table)
+        bpy.ops.mpm.quick_collider()
     select(bpy, cube)
     _, told = quick.quick_emitters(bpy.context, "jelly", 1000)
-    assert list(map(in_blender, told)) == ['Object "Table" is a collider now, because particles fall on it']
-    assert (table.mpm.type, table.hide_render) == ("collider", False)
-    assert "Floor" not in bpy.context.scene.objects
+    of_table = ['Object "Table" is a collider now, because particles fall on it']
+    of_ground = ['Object "Ground": particles fall on a floor below its surface, which is hidden in renders']
+    assert list(map(in_blender, told)) == (of_ground if is_collider else of_table + of_ground)
+    assert (table.mpm.type, table.hide_render, ground.mpm.type) == ("collider", False, "none")
+    assert heights(bpy.context.scene.objects["Floor"])[1] == pytest.approx(-4.0)
+    select(bpy, second)
+    assert quick.quick_emitters(bpy.context, "water", 1000)[1] == []
+    assert len([item for item in bpy.context.scene.objects if item.mpm.type == "collider"]) == 2
+
+
+def test_what_falls_through_a_hole_in_a_collider_falls_on_the_ground(bpy: Any) -> None:
+    add_plane(bpy, 9.0, -4.0)
+    funnel, cube = add_mesh(bpy, "Funnel", *frame()), add_mesh(bpy, "Cube")
+    funnel.mpm.type, funnel.location = "collider", (0.0, 0.0, -2.0)
+    select(bpy, cube)
+    quick.quick_emitters(bpy.context, "dry_sand", 1000)
+    assert heights(bpy.context.scene.objects["Floor"])[1] == pytest.approx(-4.0)
+
+
+def frame() -> tuple[list[tuple[float, float, float]], list[tuple[int, ...]]]:
+    """Vertices and faces of a level square sheet with a square hole."""
+    corners = [(half * x, half * y, 0.0) for half in (1.0, 0.3) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    return corners, [(each, (each + 1) % 4, 4 + (each + 1) % 4, 4 + each) for each in range(4)]
 
 
 @pytest.mark.parametrize("change", ["hidden", "beside", "above"])
