@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,13 @@ class MeshWriter:
     def write(self, frame: int, _first: int) -> None:
         """Write the frame that is shown. Raises MpmError, RuntimeError or OSError."""
         mesh = self.member.copy.data
-        if self._splits is None and len(mesh.vertices):
+        if len(mesh.vertices):
             groups = [group.name for group in self.member.copy.vertex_groups]
-            self._splits = splits_of(mesh, groups)
-            split_attributes(self.member.group, self._splits)
-            self._has_normals = self.member.kind in WITH_FACES and _has_own_normals(mesh)
+            new = splits_of(mesh, groups, self._splits or ())
+            if new or self._splits is None:
+                self._splits = [*(self._splits or ()), *new]
+                split_attributes(self.member.group, self._splits)
+            self._has_normals |= self.member.kind in WITH_FACES and _has_own_normals(mesh)
         write_usd(self._folder / f"frame_{frame:06d}.usdc", is_animated=False, has_normals=self._has_normals, has_uvs=False)
 
     def job(self) -> dict[str, Any]:
@@ -80,23 +83,27 @@ class VolumeWriter:
         return {"object": self.member.source.name, "kind": self.member.kind, "folder": self._subfolder, "is_volume": True}
 
 
-def splits_of(mesh: BlenderMesh, groups: list[str]) -> list[Split]:
+def splits_of(mesh: BlenderMesh, groups: list[str], known: Sequence[Split] = ()) -> list[Split]:
     """How to split the attributes of a mesh that cannot be written unchanged.
 
     Args:
         mesh: the mesh.
         groups: the names of its vertex groups, which are written as attributes.
+        known: of earlier frames, which are not returned again. A mesh that is torn later has an inside material from then on.
     """
-    splits: list[Split] = []
     layers = [layer.name for layer in sorted(mesh.uv_layers, key=lambda layer: not layer.active_render)]
+    wanted: list[tuple[str, str, str, tuple[bool, bool]]] = []
     for attribute in sorted(mesh.attributes, key=lambda each: layers.index(each.name) if each.name in layers else -1):
         is_plain = re.fullmatch(r"[A-Za-z]\w*", attribute.name, re.ASCII) is not None and attribute.domain == "POINT"
         parts = _SPLIT.get(attribute.data_type, None if is_plain else _RENAMED.get(attribute.data_type))
         is_own = not attribute.name.startswith(".") and attribute.name not in _DERIVED
         if parts is not None and is_own and attribute.domain in ("POINT", "FACE", "CORNER"):
-            splits.append(_split(attribute.name, attribute.data_type, attribute.domain, parts, len(splits)))
-    for name in groups:
-        splits.append(_split(name, "FLOAT", "POINT", (False, True), len(splits)))
+            wanted.append((attribute.name, attribute.data_type, attribute.domain, parts))
+    wanted += [(name, "FLOAT", "POINT", (False, True)) for name in groups]
+    splits: list[Split] = []
+    for name, kind, domain, parts in wanted:
+        if not any(split[:3] == (name, kind, domain) for split in known):
+            splits.append(_split(name, kind, domain, parts, len(known) + len(splits)))
     return splits
 
 

@@ -16,7 +16,7 @@ from mpm_addon.blender.exporting import publishing
 from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.playback import particle_objects, surface_objects, swarm_objects, volume_objects
 from mpm_addon.storage.take import FOAM
-from tests.blender.playback import test_foam, test_skins, test_surface_files, test_volumes
+from tests.blender.playback import test_foam, test_skins, test_surface_files, test_torn_skins, test_volumes
 from tests.blender.scenes import add_mesh, write_cache
 from tests.blender.skin_objects import moved as moved_cube
 from tests.blender.skin_objects import use
@@ -183,3 +183,22 @@ def test_outdated_derived_data_is_published_and_named(bpy: Any, saved: Any, tmp_
     bpy.context.scene.frame_start = 2
     notes = list(map(in_blender, publishing.publish(bpy.context, tmp_path / "out")))
     assert f'"{PARTICLES}": its surface is outdated at frame 3; press Update Surface, then publish again.' in notes
+
+
+@blender
+def test_a_mesh_that_tears_later_keeps_its_inside_material(bpy: Any, tmp_path: Path) -> None:
+    """Before, all faces have the first material, and the mesh has no attribute for it."""
+    item = test_torn_skins.torn_cube(bpy, tmp_path, levels=2, materials=("Red",))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "plan.blend"))
+    skin, scene = test_torn_skins.skin_of(item), bpy.context.scene
+    wanted = {}
+    for frame in (1, 2, 3, 4):
+        scene.frame_set(frame)
+        names = [skin.material_slots[polygon.material_index].material.name for polygon in skin.data.polygons]
+        wanted[str(frame)] = {name: names.count(name) for name in sorted(set(names))}
+    assert list(wanted["2"]) == ["Red"] and list(wanted["3"]) == ["Jelly Skin Inside", "Red"]
+    publishing.publish(bpy.context, tmp_path / "out")
+    shown = look(tmp_path / "out" / "plan.blend", [3, 1, 4, 2], tmp_path)["shown"]
+    for frame, counted in wanted.items():
+        names = shown[frame][skin.name]["materials"]
+        assert {name: names.count(name) for name in sorted(set(names))} == counted

@@ -42,7 +42,7 @@ def torn(bpy: Any, tmp_path: Path) -> Any:
     return torn_cube(bpy, tmp_path, levels=2)
 
 
-def torn_cube(bpy: Any, tmp_path: Path, *, levels: int) -> Any:
+def torn_cube(bpy: Any, tmp_path: Path, *, levels: int, materials: tuple[str, ...] = ("Red", "Blue")) -> Any:
     """The same with another number of subdivisions; without any, it is smooth, and its skin is subdivided instead."""
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 4
@@ -58,10 +58,10 @@ def torn_cube(bpy: Any, tmp_path: Path, *, levels: int) -> Any:
     places = np.array([tuple(emitter.data.vertices[loop.vertex_index].co) for loop in emitter.data.loops])
     uv.data.foreach_set("uv", (places @ [[1.0, 0.0], [0.5, 0.25], [0.0, 1.0]]).astype(np.float32).ravel())
     emitter.vertex_groups.new(name="Top").add([vertex.index for vertex in emitter.data.vertices if vertex.co.z > 0.0], 0.75, "REPLACE")
-    for name in ("Red", "Blue"):
+    for name in materials:
         emitter.data.materials.append(bpy.data.materials.new(name))
     for polygon in emitter.data.polygons:
-        polygon.material_index = int(polygon.center.x > 0.1)
+        polygon.material_index = int(len(materials) > 1 and polygon.center.x > 0.1)
     scene.mpm.use_render_modifiers = False
     described = extract_scene(bpy.context)
     names = list(described.materials)
