@@ -166,10 +166,10 @@ def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
 
     A domain holds them; and the bounds of an empty do not contain the collection that it instances.
     """
-    scene = context.scene
-    if scene.mpm.domain.kind != "unbounded" or any(item.mpm.type == "collider" and item.type not in SURFACE_TYPES for item in scene.objects):
+    colliders = [item for item in context.scene.objects if item.mpm.type == "collider"]
+    if context.scene.mpm.domain.kind != "unbounded" or any(item.type not in SURFACE_TYPES for item in colliders):
         return []
-    stacks = [(emitter, grounds_below(context, emitter.shape.bounds(), [each.item for each in emitters])) for emitter in emitters]
+    stacks = [(emitter, grounds_below(context, emitter.shape, [each.item for each in emitters])) for emitter in emitters]
     bare = [emitter for emitter, grounds in stacks if not grounds]
     if bare:
         _add_floor(context, bare)
