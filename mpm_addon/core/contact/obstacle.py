@@ -217,6 +217,10 @@ class Obstacle(AnimatedObstacle):
         """The world positions [m] of points (n, 3) of the shape."""
         return points @ self._matrix[:3, :3].T + self._matrix[:3, 3]
 
+    def local(self, points: Floats) -> Floats:
+        """The positions [m] in the shape's own coordinates of points (n, 3) in the world."""
+        return (points - self._matrix[:3, 3]) @ self._inverse.T
+
     def rotated(self, directions: Floats) -> Floats:
         """The world directions of unit directions (n, 3) of the shape."""
         return directions @ self._matrix[:3, :3].T / self.scale
@@ -310,8 +314,7 @@ class Obstacle(AnimatedObstacle):
         query = self._exact if is_exact else self._query
         if not self.is_moving:
             return query(np.ascontiguousarray(points))
-        local = (points - self._matrix[:3, 3]) @ self._inverse.T
-        distance, normal = query(np.ascontiguousarray(local))
+        distance, normal = query(np.ascontiguousarray(self.local(points)))
         return distance * self.scale, normal @ self._matrix[:3, :3].T / self.scale
 
 

@@ -31,6 +31,8 @@ ALIKE, FLAT = 1.0 - 1e-9, 1e-6
 _ANGLES = 2.0 * np.pi * (np.arange(16) + 0.37) / 16
 _OUTWARD = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
 _NOTHING = np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0)
+# points of a surface with more than this are made where they are needed
+MOST_POINTS = 20_000
 # the least friction of sticky colliders
 STICKY_FRICTION = 1.0
 
@@ -46,7 +48,7 @@ class RigidSurface:
         body: the number of the rigid body, or -1 for any other collider.
         hull: the shape as a hull, or None; see `geometry.hull`.
         is_half_space: whether it is a plane.
-        points: on its surface, in its own coordinates.
+        points: on its surface, in its own coordinates; those of a surface with many are made where they are needed.
         middle: of the shape, in its own coordinates [m].
         radius: of the bounding ball about `middle` [m]; infinite for an infinite shape.
     """
@@ -59,23 +61,38 @@ class RigidSurface:
         self._spacing = max(scene.solver.grid_spacing, obstacle.point_spacing)
         self.is_half_space = isinstance(self._shape, Plane) and not is_section
         self.hull: Hull | None = None if is_section else hull_of(obstacle.collider.shape)
-        self.middle, self.radius = np.zeros((1, 3)), math.inf
+        self.middle, self.radius, self._half = np.zeros((1, 3)), math.inf, np.full(3, math.inf)
         bounds = self._shape.bounds()
         if np.isfinite(bounds[:, [0, 2]]).all():
             if is_section:
                 bounds[:, 1] = 0.0
             self.middle = 0.5 * bounds.sum(axis=0)[None]
-            self.radius = 0.5 * float(np.linalg.norm(bounds[1] - bounds[0]))
+            self._half = 0.5 * (bounds[1] - bounds[0])
+            self.radius = float(np.linalg.norm(self._half))
 
     @cached_property
     def points(self) -> ContactPoints:
-        return contact_points(self._shape, self._spacing)
+        return contact_points(self._shape, self._spacing, MOST_POINTS)
 
     @cached_property
-    def _outward(self) -> Floats:
+    def _known(self) -> tuple[Floats, Floats]:
+        """All points of the surface and their normals, (n, 3)."""
+        points = self.points.points if self.points.faces is None else self.points.faces.all()
+        return points, self._outward(points)
+
+    def _outward(self, points: Floats) -> Floats:
         # a corner has a normal just outside of it, between those of its faces
-        points = self.points.points
         return self.obstacle.shape_distance(points + OUTSIDE * (points - self.middle))[1]
+
+    def _points_near(self, other: "Surface", reach: float) -> tuple[Floats, Floats]:
+        """The points of this surface that may be nearer to another one than `reach` [m], and their normals, (n, 3)."""
+        low, high = other.box()
+        if self.points.faces is None or not np.isfinite(low).all():
+            return self._known
+        half = (0.5 * float(np.linalg.norm(high - low)) + reach) / self.obstacle.scale
+        middle = self.obstacle.local(0.5 * (low + high)[None])[0]
+        points = self.points.faces.within(middle - half, middle + half)
+        return points, self._outward(points)
 
     def box(self) -> tuple[Floats, Floats]:
         """The corners of a box around it [m], each (3,); the collider must be in its pose."""
@@ -96,17 +113,19 @@ class RigidSurface:
         """Whether points (n, 3) may be nearer than `reach` [m]; a cheap bound."""
         if self.radius == math.inf:
             return np.ones(len(points), np.bool_)
-        reach = self.radius * self.obstacle.scale + reach
-        return ((points - self.obstacle.world(self.middle)) ** 2).sum(axis=1) < reach**2
+        # a box in its own axes is tighter than a ball
+        return (np.abs(self.obstacle.local(points) - self.middle) <= self._half + reach / self.obstacle.scale).all(axis=1)
 
     def near(self, other: "Surface", margin: float) -> tuple[Floats, Floats, Floats]:
         """The points of this surface nearer to another one than `margin` [m]: their positions, normals (k, 3) and gaps (k,)."""
         obstacle, mine = self.obstacle, self.points
         scale = obstacle.scale
-        if not len(mine.points) or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
+        if self.is_half_space or other.distance(obstacle.world(self.middle))[0][0] > self.radius * scale + margin:
             return _NOTHING
-        points, outward = obstacle.world(mine.points), obstacle.rotated(self._outward)
-        is_near = other.may_touch(points, margin + mine.radius * scale)
+        reach = margin + mine.radius * scale
+        own, normals = self._points_near(other, reach)
+        points, outward = obstacle.world(own), obstacle.rotated(normals)
+        is_near = other.may_touch(points, reach)
         points, outward = points[is_near], outward[is_near]
         gap, normal = other.distance(points)
         if mine.radius == 0.0:

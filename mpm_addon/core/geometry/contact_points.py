@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..scene.shape import Floats, Shape
-from .mesh_topology import Integers
+from .face_points import FacePoints, thinned
 from .outline import Outline
 from .rotation import euler_matrix
 from .section import Section
@@ -29,6 +29,7 @@ class ContactPoints:
 
     Attributes:
         points: [m], shape (n, 3).
+        faces: what makes the points where they are needed, if they are too many; there are none in `points` then.
         radius: distance of the surface outside of these points [m].
         rolls: points on the axis of a cylinder [m], from which its side is sampled, shape (k, 3).
         axis: direction of this axis, unit, shape (3,).
@@ -36,18 +37,20 @@ class ContactPoints:
     """
 
     points: Floats
+    faces: FacePoints | None = None
     radius: float = 0.0
     rolls: Floats = field(default_factory=lambda: _NOWHERE)
     axis: Floats = field(default_factory=lambda: np.zeros(3))
     roll_radius: float = 0.0
 
 
-def contact_points(shape: Shape, spacing: float) -> ContactPoints:
+def contact_points(shape: Shape, spacing: float, most: float = math.inf) -> ContactPoints:
     """The points of a shape or a section; none for a plane, which is infinite.
 
     Args:
         shape: any shape that can collide.
         spacing: the greatest distance between samples [m].
+        most: a box or a mesh with more points has `faces` instead.
     """
     if isinstance(shape, Section):
         if isinstance(shape.solid, Box):
@@ -56,19 +59,23 @@ def contact_points(shape: Shape, spacing: float) -> ContactPoints:
     if isinstance(shape, Plane):
         return ContactPoints(_NOWHERE)
     if isinstance(shape, Sphere):
-        return ContactPoints(np.array([shape.center], np.float64), shape.radius)
+        return ContactPoints(np.array([shape.center], np.float64), radius=shape.radius)
     if isinstance(shape, Capsule):
-        return ContactPoints(_between(shape.start, shape.end, spacing), shape.radius)
+        return ContactPoints(_between(shape.start, shape.end, spacing), radius=shape.radius)
     if isinstance(shape, Box):
-        return ContactPoints(_on_triangles(shape.corners(), CUBE_TRIANGLES, spacing))
+        return _on_faces(FacePoints(shape.corners(), CUBE_TRIANGLES, spacing), most)
     if isinstance(shape, Cylinder):
         return _on_cylinder(shape, spacing)
     if isinstance(shape, Outline):
         return ContactPoints(_along(shape.segments, spacing))
     if isinstance(shape, Mesh):
         closed = shape.closed
-        return ContactPoints(_thinned(_on_triangles(closed.vertices, closed.triangles, spacing), _CLOSEST * spacing))
+        return _on_faces(FacePoints(closed.vertices, closed.triangles, spacing, _CLOSEST * spacing), most)
     raise TypeError(f"no contact points for a shape of kind {shape.kind!r}")
+
+
+def _on_faces(faces: FacePoints, most: float) -> ContactPoints:
+    return ContactPoints(_NOWHERE, faces) if faces.count > most else ContactPoints(faces.all())
 
 
 def _between(start: object, end: object, spacing: float) -> Floats:
@@ -90,9 +97,10 @@ def _on_cylinder(cylinder: Cylinder, spacing: float) -> ContactPoints:
     high = np.column_stack([count + here, count + following, np.full(count, 2 * count + 1)])
     triangles = np.concatenate([low, high])
     center, axis = np.asarray(cylinder.center), turn[:, 2]
-    faces = _on_triangles(vertices, triangles, spacing) @ turn.T + center
+    faces = FacePoints(vertices, triangles, spacing).all() @ turn.T + center
     rolls = _between(center - half * axis, center + half * axis, spacing)
-    return ContactPoints(_thinned(faces, _CLOSEST * spacing), 0.0, rolls, axis, cylinder.radius)
+    points = thinned(faces, _CLOSEST * spacing, faces.mean(axis=0))
+    return ContactPoints(points, rolls=rolls, axis=axis, roll_radius=cylinder.radius)
 
 
 def _rectangle(box: Box) -> Floats:
@@ -110,28 +118,3 @@ def _along(segments: Floats, spacing: float) -> Floats:
     share = (np.arange(len(number)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[number]
     flat = start[number] + share[:, None] * (end - start)[number]
     return np.column_stack([flat[:, 0], np.zeros(len(flat)), flat[:, 1]])
-
-
-def _on_triangles(vertices: Floats, triangles: Integers, spacing: float) -> Floats:
-    """The corners of triangles, and a lattice of points on each triangle with an edge longer than the spacing."""
-    corners = vertices[triangles]
-    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    parts = np.maximum(1, np.ceil(longest / spacing)).astype(np.int64)
-    found = [vertices[np.unique(triangles)]]
-    for count in np.unique(parts[parts > 1]):
-        i, j = (index.ravel() for index in np.meshgrid(np.arange(count + 1), np.arange(count + 1), indexing="ij"))
-        is_within = i + j <= count
-        shares = np.column_stack([i, j, count - i - j])[is_within] / count
-        found.append(np.einsum("sk,tkx->tsx", shares, corners[parts == count]).reshape(-1, 3))
-    points = np.concatenate(found)
-    # triangles share their edges
-    _, first = np.unique(np.round(points / (1e-6 * spacing)).astype(np.int64), axis=0, return_index=True)
-    return points[np.sort(first)]
-
-
-def _thinned(points: Floats, size: float) -> Floats:
-    """The point of each cube of this size [m] that is farthest from their mean."""
-    outward = np.linalg.norm(points - points.mean(axis=0), axis=1)
-    order = np.argsort(-outward, kind="stable")
-    _, first = np.unique(np.floor(points[order] / size).astype(np.int64), axis=0, return_index=True)
-    return points[np.sort(order[first])]
