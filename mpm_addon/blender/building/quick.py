@@ -28,6 +28,8 @@ from .placement import add_object, cell_size, fit_cells, make_collider, make_emi
 # Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.
 _CELLS_ACROSS_THINNEST = 3.0
 _LARGEST_EXCESS = 4.0
+# Particles as a multiple or a part of the requested number that are worth a note.
+_OTHER_COUNT = 2.0
 # Margin and thickness of an added floor, relative to the objects above it; its least thickness in cells.
 _FLOOR_REACH, _FLOOR_DEPTH, _FLOOR_CELLS = 1.5, 0.15, 4.0
 _FALL = 0.25
@@ -49,7 +51,8 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
         particle_count: approximate number of particles of all objects together.
 
     Returns:
-        A message for each selected object that was left unchanged, and one for each object that is their ground now.
+        A message for each selected object that was left unchanged, and notes: each object that is their ground now, and whether an earlier
+        cell size gives another number of particles.
 
     Raises:
         SceneError: none of them can emit particles.
@@ -61,11 +64,13 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
     items = [emitter.item for emitter in emitters]
     for item in items:
         make_emitter(item, material)
+    notes = []
     if not fit_cells(context.scene, cell, without=items):
         refused += _too_thin(context, emitters)
-    found = _add_ground(context, emitters)
+        notes += _other_count(context, emitters, particle_count)
+    notes += _add_ground(context, emitters)
     select_only(context, items)
-    return refused, found
+    return refused, notes
 
 
 def quick_collider(context: Context, *, breaks: bool = False) -> list[Message]:
@@ -159,6 +164,19 @@ def _too_thin(context: Context, emitters: list[NewEmitter]) -> list[Message]:
         for name, thin in found
         if thin < 0.99 * limit
     ]
+
+
+def _other_count(context: Context, emitters: list[NewEmitter], wanted: int) -> list[Message]:
+    """A message if the scene's cell size gives objects far more or fewer particles than wanted."""
+    cell = cell_size(context.scene)
+    if cell is None:
+        return []
+    volume = sum(emitter.shape.volume() for emitter in emitters)
+    count = volume * PARTICLES_PER_CELL / cell**3
+    if 1.0 / _OTHER_COUNT < count / wanted < _OTHER_COUNT:
+        return []
+    problem = f"The scene keeps its cell size of {cell:.2g}, so there are about {float(f'{count:.2g}'):,.0f} particles, not {wanted:,}"
+    return [Message(problem, (f"for these, set it to {_cell(volume, wanted):.2g} (MPM tab > Quality)",))]
 
 
 def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:

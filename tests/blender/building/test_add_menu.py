@@ -191,6 +191,20 @@ def test_cells_stay_where_something_emits_and_a_thin_object_is_reported(bpy: Any
     assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize("wanted", [100, 64_000, 1_000_000])
+def test_another_number_of_particles_is_told_where_cells_stay(bpy: Any, wanted: int) -> None:
+    """A cube of 20 cells, with 8 particles in each."""
+    add_emitter(bpy, "First")
+    bpy.context.scene.mpm.solver.grid_spacing = 0.05
+    select(bpy, add_mesh(bpy, "Cube"))
+    refused, notes = quick.quick_emitters(bpy.context, "jelly", wanted)
+    assert refused == []
+    told = [text for text in map(in_blender, notes) if "keeps its cell size" in text]
+    cell = {100: "0.43", 1_000_000: "0.02"}.get(wanted)
+    begin = f"The scene keeps its cell size of 0.05, so there are about 64,000 particles, not {wanted:,}; "
+    assert told == ([] if cell is None else [begin + f"for these, set it to {cell} (MPM tab > Quality)."])
+
+
 def test_objects_that_cannot_emit_are_named_and_the_others_emit(bpy: Any) -> None:
     cube = add_mesh(bpy, "Cube")
     sheet = add_mesh(bpy, "Sheet", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2, 3)])
