@@ -45,6 +45,80 @@ class Moved(NamedTuple):
     has_speed: bool = False
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a particle object keeps an object that shows derived data.
+
+    Attributes:
+        kind: how the object is marked: see `Child`.
+        settings: the name of the settings in `item.mpm` that point to it.
+        pointer: the name of their property that does.
+        name: of a new object.
+        is_volume: whether it is a volume; else it is a mesh.
+    """
+
+    kind: str
+    settings: str
+    pointer: str
+    name: str
+    is_volume: bool = False
+
+    def of(self, item: BlenderObject) -> BlenderObject | None:
+        """The object; None if there is none, or only that of the particle object that this one was copied from."""
+        shown = self._known(item)
+        return shown if shown is not None and shown.users_collection else None
+
+    def _known(self, item: BlenderObject) -> BlenderObject | None:
+        """The same object, also if it was deleted: the particle object keeps it."""
+        shown = getattr(getattr(item.mpm, self.settings), self.pointer)
+        data_type = bpy.types.Volume if self.is_volume else bpy.types.Mesh
+        return shown if shown is not None and isinstance(shown.data, data_type) and shown.parent in (None, item) else None
+
+    def _point_to(self, item: BlenderObject, shown: BlenderObject | None) -> None:
+        setattr(getattr(item.mpm, self.settings), self.pointer, shown)
+
+    def add(self, item: BlenderObject) -> BlenderObject:
+        """The object; if there is none, an orphan or a new one becomes a child of the particle object."""
+        shown = self._known(item)
+        if shown is None:
+            shown = adopt(item, self.kind)
+            if shown is None:
+                shown = bpy.data.objects.new(self.name, self._new_data())
+                shown.parent = item
+            self._point_to(item, shown)
+        link_beside(shown, item)
+        keep(item)
+        return shown
+
+    def _new_data(self) -> Any:
+        if not self.is_volume:
+            return bpy.data.meshes.new(self.name)
+        volume = bpy.data.volumes.new(self.name)
+        # the grid of velocities has the name that Blender looks for
+        volume.velocity_unit = "SECOND"
+        return volume
+
+    def remove(self, item: BlenderObject) -> None:
+        """Remove the object, if any."""
+        shown = self.of(item)
+        self._point_to(item, None)
+        if shown is None:
+            return
+        data: Any = shown.data
+        bpy.data.objects.remove(shown)
+        if not data.users:
+            (bpy.data.volumes if self.is_volume else bpy.data.meshes).remove(data)
+
+
+def size_as(shown: BlenderObject, wanted: Moved) -> None:
+    """Give a volume, whose file is in meters, its size and the velocities that are shown."""
+    size = 1.0 / wanted.scale_length
+    if tuple(shown.scale) != (size, size, size):
+        shown.scale = (size, size, size)
+    if shown.data.velocity_scale != wanted.factor:
+        shown.data.velocity_scale = float(wanted.factor)
+
+
 @dataclass
 class Families(OfFile):
     """Particle objects that had such objects, by session UID: their name, and the session UIDs of those objects."""

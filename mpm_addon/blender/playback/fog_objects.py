@@ -32,43 +32,23 @@ def mark(kind: str) -> str:
     return f"{kind} {VOLUME}"
 
 
+def _place(kind: str) -> derived_objects.Place:
+    return derived_objects.Place(mark(kind), kind, "fog", NAMES[kind], is_volume=True)
+
+
 def fog_object_of(item: BlenderObject, kind: str) -> BlenderObject | None:
     """The volume object of a particle object; None if there is none, or only that of the one it was copied from."""
-    shown = _known(item, kind)
-    return shown if shown is not None and shown.users_collection else None
-
-
-def _known(item: BlenderObject, kind: str) -> BlenderObject | None:
-    """The same object, also if it was deleted: the particle object keeps it."""
-    shown = getattr(item.mpm, kind).fog
-    return shown if shown is not None and isinstance(shown.data, bpy.types.Volume) and shown.parent in (None, item) else None
+    return _place(kind).of(item)
 
 
 def add(item: BlenderObject, kind: str) -> BlenderObject:
     """The volume object of a particle object; if there is none, an orphan or a new one becomes its child."""
-    shown, settings = _known(item, kind), getattr(item.mpm, kind)
-    if shown is None:
-        shown = settings.fog = derived_objects.adopt(item, mark(kind))
-    if shown is None:
-        volume = bpy.data.volumes.new(NAMES[kind])
-        volume.velocity_unit = "SECOND"
-        shown = bpy.data.objects.new(NAMES[kind], volume)
-        shown.parent = item
-        settings.fog = shown
-    derived_objects.link_beside(shown, item)
-    derived_objects.keep(item)
-    return shown
+    return _place(kind).add(item)
 
 
 def remove(item: BlenderObject, kind: str) -> None:
     """Remove the volume object of a particle object, if any."""
-    shown = fog_object_of(item, kind)
-    getattr(item.mpm, kind).fog = None
-    if shown is not None:
-        volume = shown.data
-        bpy.data.objects.remove(shown)
-        if not volume.users:
-            bpy.data.volumes.remove(volume)
+    _place(kind).remove(item)
 
 
 def show(item: BlenderObject, kind: str, swarm: StoredSwarm, cache: Cache, wanted: derived_objects.Moved) -> None:
@@ -80,11 +60,7 @@ def show(item: BlenderObject, kind: str, swarm: StoredSwarm, cache: Cache, wante
     path = _written(swarm, Fog(FOGGY[kind], voxel))
     if shown.data.filepath != path:
         shown.data.filepath = path
-    size = 1.0 / wanted.scale_length
-    if tuple(shown.scale) != (size, size, size):
-        shown.scale = (size, size, size)
-    if shown.data.velocity_scale != wanted.factor:
-        shown.data.velocity_scale = float(wanted.factor)
+    derived_objects.size_as(shown, wanted)
 
 
 def clear(item: BlenderObject, kind: str) -> None:

@@ -257,7 +257,7 @@ def present(
     has_speed = item.mpm.display.color_by == SPEED
     advanced = derived_objects.Moved(asked.like, moved, asked.factor, scale_length, has_speed)
     smooth = surface_objects.show(item, reader.cache, advanced)
-    volume_objects.show(item, reader.cache, volume_objects.Wanted(asked.like, asked.factor, scale_length))
+    volume_objects.show(item, reader.cache, advanced)
     swarm_objects.show(item, reader.cache, advanced)
     followed = skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length, smooth)
     covered = {*(() if item.mpm.surface.has_points else smooth), *skin_objects.show(item, reader.cache, followed)}

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-import bpy
 import numpy as np
 
 from ...core.errors import CacheError, MpmError
@@ -48,44 +47,28 @@ def status(item: BlenderObject, kind: str) -> Message:
     return runtime.of(ShownSwarms).status.get((kind, item.session_uid), NOTHING)
 
 
+def _place(kind: str) -> derived_objects.Place:
+    return derived_objects.Place(kind, kind, "object", NAMES[kind])
+
+
 def swarm_of(item: BlenderObject, kind: str) -> BlenderObject | None:
     """The object that shows the foam or debris of a particle object; None if there is none, or only that of the one it was copied from."""
-    shown = _known(item, kind)
-    return shown if shown is not None and shown.users_collection else None
-
-
-def _known(item: BlenderObject, kind: str) -> BlenderObject | None:
-    """The same object, also if it was deleted: the particle object keeps it."""
-    shown = getattr(item.mpm, kind).object
-    return shown if shown is not None and isinstance(shown.data, bpy.types.Mesh) and shown.parent in (None, item) else None
+    return _place(kind).of(item)
 
 
 def add(item: BlenderObject, kind: str) -> BlenderObject:
     """The object that shows the foam or debris of a particle object; if there is none, an orphan or a new one becomes its child."""
-    shown, settings = _known(item, kind), getattr(item.mpm, kind)
-    if shown is None:
-        shown = settings.object = derived_objects.adopt(item, kind)
-    if shown is None:
-        shown = bpy.data.objects.new(NAMES[kind], bpy.data.meshes.new(NAMES[kind]))
-        shown.parent = item
-        settings.object = shown
-    derived_objects.link_beside(shown, item)
-    derived_objects.keep(item)
-    return shown
+    return _place(kind).add(item)
 
 
 def remove(item: BlenderObject, kind: str) -> None:
     """Remove the objects that show the foam or debris of a particle object, if any."""
     fog_objects.remove(item, kind)
-    shown = swarm_of(item, kind)
-    getattr(item.mpm, kind).object = None
     runtime.of(ShownSwarms).status.pop((kind, item.session_uid), None)
+    shown = swarm_of(item, kind)
     if shown is not None:
-        mesh = shown.data
-        runtime.of(ShownSwarms).read.pop(mesh.session_uid, None)
-        bpy.data.objects.remove(shown)
-        if not mesh.users:
-            bpy.data.meshes.remove(mesh)
+        runtime.of(ShownSwarms).read.pop(shown.data.session_uid, None)
+    _place(kind).remove(item)
 
 
 def show(item: BlenderObject, cache: Cache, wanted: derived_objects.Moved) -> None:

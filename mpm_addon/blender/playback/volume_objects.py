@@ -8,10 +8,9 @@ import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
-import numpy as np
 
 from ...core.errors import CacheError
 from ...core.messages import NOTHING, Message
@@ -26,6 +25,7 @@ from ..host.runtime import OfFile, OfSession, runtime
 from . import derived_objects
 
 OBJECT_NAME = "MPM Volume"
+_PLACE = derived_objects.Place(VOLUME, VOLUME, "object", OBJECT_NAME, is_volume=True)
 
 Stamp = tuple[int, int]
 
@@ -44,20 +44,6 @@ class ShownVolumes(OfFile):
     status: dict[int, Message] = field(default_factory=dict)
 
 
-class Wanted(NamedTuple):
-    """What a volume shows.
-
-    Attributes:
-        frame: the frame whose volume it is.
-        factor: factor on the velocities.
-        scale_length: meters per Blender unit.
-    """
-
-    frame: int
-    factor: np.float32
-    scale_length: float
-
-
 def status(item: BlenderObject) -> Message:
     """The panel's message about the volume of a particle object at the current frame; `NOTHING` if there is none."""
     return runtime.of(ShownVolumes).status.get(item.session_uid, NOTHING)
@@ -65,46 +51,21 @@ def status(item: BlenderObject) -> Message:
 
 def volume_of(item: BlenderObject) -> BlenderObject | None:
     """The object that shows the volume of a particle object; None if there is none, or only that of the object it was copied from."""
-    shown = _known(item)
-    return shown if shown is not None and shown.users_collection else None
-
-
-def _known(item: BlenderObject) -> BlenderObject | None:
-    """The same object, also if it was deleted: the particle object keeps it."""
-    shown = item.mpm.volume.object
-    return shown if shown is not None and isinstance(shown.data, bpy.types.Volume) and shown.parent in (None, item) else None
+    return _PLACE.of(item)
 
 
 def add(item: BlenderObject) -> BlenderObject:
     """The object that shows the volume of a particle object; if there is none, an orphan or a new one becomes its child."""
-    shown = _known(item)
-    if shown is None:
-        shown = item.mpm.volume.object = derived_objects.adopt(item, VOLUME)
-    if shown is None:
-        volume = bpy.data.volumes.new(OBJECT_NAME)
-        # the grid of velocities has the name that Blender looks for
-        volume.velocity_unit = "SECOND"
-        shown = bpy.data.objects.new(OBJECT_NAME, volume)
-        shown.parent = item
-        item.mpm.volume.object = shown
-    derived_objects.link_beside(shown, item)
-    derived_objects.keep(item)
-    return shown
+    return _PLACE.add(item)
 
 
 def remove(item: BlenderObject) -> None:
     """Remove the object that shows the volume of a particle object, if any."""
-    shown = volume_of(item)
-    item.mpm.volume.object = None
     runtime.of(ShownVolumes).status.pop(item.session_uid, None)
-    if shown is not None:
-        volume = shown.data
-        bpy.data.objects.remove(shown)
-        if not volume.users:
-            bpy.data.volumes.remove(volume)
+    _PLACE.remove(item)
 
 
-def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> None:
+def show(item: BlenderObject, cache: Cache, wanted: derived_objects.Moved) -> None:
     """Show the volume of a frame in the volume object of a particle object, if it has one."""
     shown, told = volume_of(item), runtime.of(ShownVolumes).status
     told.pop(item.session_uid, None)
@@ -116,11 +77,7 @@ def show(item: BlenderObject, cache: Cache, wanted: Wanted) -> None:
         told[item.session_uid] = error.message
         path = ""
     _set_file(shown.data, path)
-    size = 1.0 / wanted.scale_length
-    if tuple(shown.scale) != (size, size, size):
-        shown.scale = (size, size, size)
-    if shown.data.velocity_scale != wanted.factor:
-        shown.data.velocity_scale = float(wanted.factor)
+    derived_objects.size_as(shown, wanted)
 
 
 def clear(item: BlenderObject) -> None:
