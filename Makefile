@@ -6,10 +6,10 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery ready-scenes tutorials recipes test test-faults test-gui fuzz build release lint bench docs site sheet thumbnails scene-pictures translations validate lock clean
+.PHONY: help setup demo gallery ready-scenes tutorials recipes test test-faults test-gui fuzz build release cross-compile lint bench docs site sheet thumbnails scene-pictures translations validate lock clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv ready: Python, locked packages, system libraries
 	@test -n "$(BOOTSTRAP)" || { echo "setup: no working Python 3.9 or newer on the PATH; install python3." >&2; exit 1; }
@@ -47,6 +47,9 @@ build: setup ## build the extension's zip for this platform into build/
 
 release: setup ## build zips for all platforms and their checksums; SPLIT=1 for a zip for each Python, KERNELS=no for extensions.blender.org
 	@$(PYTHON) tools/build_extension.py --release $(if $(SPLIT),--split-by-python) $(if $(filter no,$(KERNELS)),--without-kernels)
+
+cross-compile: setup ## compile every kernel for Windows, macOS and arm64, which shows that machine code can be made for them
+	@$(PYTHON) tools/cross_compile.py $(if $(ONLY),--only $(ONLY))
 
 lint: setup ## check style, types and the direction of imports
 	@$(PYTHON) tools/lint.py
