@@ -147,7 +147,7 @@ def groups_of(scene: Scene, settings: SurfaceSettings) -> list[Group]:
         found = [(name, [number for number in chosen if scene.emitters[number].material == name]) for name in names]
     else:
         found = [("", chosen)]
-    return [Group(name, tuple(group), all(_finish(scene, number).grain_size > 0.0 for number in group)) for name, group in found]
+    return [Group(name, tuple(group), all(_finish(scene, number).texture_size > 0.0 for number in group)) for name, group in found]
 
 
 def has_own_mesh(scene: Scene, number: int) -> bool:

@@ -218,9 +218,11 @@ def _materials(item: BlenderObject) -> list[Any]:
 
 def _parts(item: BlenderObject, materials: Sequence[Any], *, is_render: bool) -> list[tree.Part]:
     found = []
+    meters = _scene_of(item).unit_settings.scale_length
     for part, material in zip(item.mpm.display.parts, materials, strict=True):
-        flatness = finish_of(part.law, part.simulated_material).flatness
-        found.append(tree.Part(part.name, _tree_mode(part, is_render=is_render), material, flatness, part.simulated_material))
+        finish = finish_of(part.law, part.simulated_material)
+        mode, grain = _tree_mode(part, is_render=is_render), finish.grain_size / meters
+        found.append(tree.Part(part.name, mode, material, finish.flatness, part.simulated_material, grain))
     return found
 
 

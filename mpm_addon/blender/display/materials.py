@@ -77,7 +77,7 @@ class Look(NamedTuple):
     @property
     def grain(self) -> float:
         """The size of grains on a surface in Blender units."""
-        return self.finish.grain_size / self.scale_length
+        return self.finish.texture_size / self.scale_length
 
     @property
     def absorption(self) -> float:
@@ -144,7 +144,7 @@ def _build(tree: NodeTree, look: Look) -> None:
     }
     if finish.emission > 0.0:
         values |= _glow(shader, look, color)
-    if finish.bump > 0.0 or finish.grain_size > 0.0:
+    if finish.bump > 0.0 or finish.texture_size > 0.0:
         values["Normal"] = _bumps(shader, look)
     absorption = {"Color": look.color, "Density": look.absorption} if look.absorption else {}
     volume = shader.node("ShaderNodeVolumeAbsorption", absorption, name=_VOLUME) if absorption else None
@@ -178,7 +178,7 @@ def _base_color(shader: "Shader", look: Look) -> Any:
 def _brightness(shader: "Shader", look: Look) -> Inputs:
     """What maps noise to the brightness of grains, which stays the same in all frames."""
     darkest, brightest = 1.0 - look.finish.variation, 1.0 + 0.15 * look.finish.variation
-    if look.finish.grain_size > 0.0:
+    if look.finish.texture_size > 0.0:
         # nearly all of the noise is within 0.2 of its mean, 0.5
         return {0: _noise(shader, 1.0 / look.grain), 1: 0.3, 2: 0.7, 3: darkest, 4: brightest}
     # particles keep their IDs
@@ -237,7 +237,7 @@ def _noise(shader: "Shader", scale: float) -> Any:
 
 def _bumps(shader: "Shader", look: Look) -> Any:
     """Small bumps that move with the material: its grains, or else some of about a cell."""
-    if look.finish.grain_size > 0.0:
+    if look.finish.texture_size > 0.0:
         scale, strength, distance = 1.0 / look.grain, 1.0, _RELIEF * look.grain
     else:
         scale, strength, distance = 0.6 / look.cell, look.finish.bump, 0.4 * look.cell

@@ -59,6 +59,7 @@ class Part(NamedTuple):
         mode: one of the modes in `core.laws.finish`, except MESH, which needs no nodes.
         flatness: flatness of grains.
         simulated_material: emitters of the same material share a surface.
+        grain: the size of grains below which none are shown where particles are larger [Blender units]; 0 for the smallest possible.
     """
 
     label: str
@@ -66,6 +67,7 @@ class Part(NamedTuple):
     material: BlenderMaterial | None
     flatness: float
     simulated_material: str
+    grain: float = 0.0
 
 
 def build(group: NodeTree, viewport: Sequence[Part], render: Sequence[Part]) -> None:
@@ -110,7 +112,7 @@ def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_
     if part.mode == GRAINS:
         shape = {VARIATION: inputs[VARIATION], grains.FLATNESS: part.flatness}
         if is_render:
-            shape[COUNT] = _grain_count(builder, cloud)
+            shape[COUNT] = _grain_count(builder, cloud, part.grain)
         return builder.group(assets.asset(grains), part.label, {**dressed, **shape})
     if part.mode == SURFACE:
         detail = {VOXEL_SIZE: inputs[VOXEL_SIZE], SMOOTHING: inputs[SMOOTHING]}
@@ -125,13 +127,16 @@ def _row(builder: Builder, parts: Sequence[Part], numbers: Sequence[int], *, is_
     return builder.out("GeometryNodeGeometryToInstance", {"Geometry": painted}) if len(parts) > 1 else painted
 
 
-def _grain_count(builder: Builder, cloud: Any) -> Any:
-    """The grains of each particle: as many as chosen, or as an emitter with so many particles can afford."""
+def _grain_count(builder: Builder, cloud: Any, grain: float) -> Any:
+    """The grains of each particle: as many as chosen, or as an emitter with so many particles can afford and its material consists of."""
     chosen = builder.inputs[COUNT]
     particles = builder.out("GeometryNodeAttributeDomainSize", {"Geometry": cloud}, component="POINTCLOUD")
     share = builder.math("DIVIDE", 1.0, builder.math("MAXIMUM", particles, 1.0))
     of_small = builder.math("MINIMUM", _MANY, builder.math("MULTIPLY", _GRAINS_OF_SMALL, share))
     wanted = builder.math("MINIMUM", builder.math("MAXIMUM", _FEW, of_small), builder.math("MULTIPLY", _ALL_GRAINS, share))
+    if grain > 0.0:
+        edges = builder.math("DIVIDE", builder.out("GeometryNodeInputRadius"), points.SPHERE_RADIUS * grain)
+        wanted = builder.math("MINIMUM", wanted, builder.math("POWER", edges, 3.0))
     automatic = builder.math("FLOOR", builder.math("MAXIMUM", wanted, 1.0))
     return builder.switch("INT", builder.is_equal(chosen, 0), chosen, automatic)
 

@@ -44,7 +44,8 @@ class Finish:
         unit="m",
         minimum=0.0,
         maximum=1.0,
-        help="Size of the grains that a surface shows as bumps and brightness; 0 shows none (damp sand 0.004)",
+        help="Size of the grains that a surface shows as bumps and brightness (0 shows none, damp sand 0.004), or smallest size of those "
+        "that are shown one by one (0 sets no limit, gravel 0.012)",
     )
     flatness: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Flatness of grains (stones 0, flakes 0.7)")
     bump: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Strength of small bumps on the surface")
@@ -52,7 +53,12 @@ class Finish:
     @property
     def is_textured(self) -> bool:
         """Whether a surface shows a texture that moves with the material."""
-        return max(self.bump, self.crust, self.grain_size) > 0.0
+        return max(self.bump, self.crust, self.texture_size) > 0.0
+
+    @property
+    def texture_size(self) -> float:
+        """The size of the grains that a surface shows as a texture [m]; 0 for material whose grains are shown one by one."""
+        return self.grain_size if self.mode == SURFACE else 0.0
 
 
 PLAIN = Finish(mode=SPHERES)

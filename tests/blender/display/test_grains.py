@@ -129,3 +129,17 @@ def test_grains_rotate_and_stretch_around_their_particle(bpy: Any, sand: Any) ->
     deformed = np.diag([-2.0, -1.0, 0.5])
     np.testing.assert_allclose(after[:, :3, 3] - centers, (before[:, :3, 3] - centers) @ deformed.T, atol=1e-6)
     np.testing.assert_allclose(after[:, :3, :3], deformed @ before[:, :3, :3], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("material", "meters", "expected"), [("gravel", 1.0, 30), ("gravel", 0.2, 4), ("gravel", 0.05, 1), ("dry_sand", 0.05, 30)]
+)
+def test_stones_are_not_divided_into_smaller_ones(bpy: Any, material: str, meters: float, expected: int) -> None:
+    """A particle of 2 cm is as large as (2 / 1.2)^3 = 4.6 stones of 1.2 cm, and sand of any size is many grains."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    item = block(bpy, SIDE)
+    display.dress(item, [SAND._replace(material=material)])
+    use(item, "grains")
+    shown, rendered = sorted(nodes(item), key=lambda node: node.inputs[grains.COUNT].is_linked)
+    display.modifier_of(item).node_group.links.new(rendered.inputs[grains.COUNT].links[0].from_socket, shown.inputs[grains.COUNT])
+    assert len(matrices(bpy)) == expected * SIDE**3
