@@ -13,18 +13,20 @@ import extension
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from preset_render import add_emitters
+
 import mpm_addon
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import derived_processes
 from mpm_addon.blender.baking.shown_caches import looks_of, show_cache
-from mpm_addon.blender.building.solids import Point, Solid, ball
+from mpm_addon.blender.building.solids import Point, Solid, ball, box
 from mpm_addon.blender.building.stages import Lamp, Stage, Studio
-from mpm_addon.core.geometry.shapes import Mesh
+from mpm_addon.core.geometry.shapes import Box, Mesh
 from mpm_addon.core.scene.description import Scene
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.finishes import finish_of
 from mpm_addon.storage.presets import material_preset
-from mpm_addon.storage.take import SCENE, SURFACE
+from mpm_addon.storage.take import SCENE, SKIN, SURFACE
 
 context: Any = bpy.context
 LAMPS = (Lamp("Key", (-2.2, -1.2, 2.4), 230.0, 1.6), Lamp("Rim", (2.0, 2.0, 1.6), 140.0, 1.6))
@@ -36,14 +38,18 @@ PORTRAIT_LAMPS = (
     Lamp("Fill", (1.6, -1.0, 0.4), 7.0, 0.9),
 )
 STANDARD = ("Standard", "None")
-PORTRAIT = Studio(PORTRAIT_LAMPS, sky=(0.62, 0.72, 0.9), brightness=0.35, size=(160, 160), samples=20, bounces=12, view=STANDARD)
+PORTRAIT = Studio(PORTRAIT_LAMPS, sky=(0.62, 0.72, 0.9), brightness=0.35, size=(192, 192), samples=20, bounces=12, view=STANDARD)
 SHEET_LAMPS = (Lamp("Key", (-1.1, -0.9, 1.3), 62.0, 0.7), Lamp("Rim", (1.0, 1.3, 0.9), 48.0, 0.7))
 SHEET = Studio(SHEET_LAMPS, sky=(0.6, 0.7, 0.85), brightness=0.35, size=(200, 150), samples=16, bounces=12, view=AGX)
 # Unit vector from the center of the particles to the camera.
 VIEW = np.array((0.5, -1.0, 0.5)) / np.sqrt(1.5)
 PORTRAIT_VIEW = np.array((0.31, -0.88, 0.37)) / np.linalg.norm((0.31, -0.88, 0.37))
-# The focal length [mm], and the fraction of a portrait that the particles fill.
-LENS, FILLED = 85.0, 0.78
+# The focal length [mm], and the fraction of a portrait that the particles fill, or what rises from a pool, which goes on around it.
+LENS, FILLED, FILLED_ABOVE_POOL = 85.0, 0.72, 0.95
+# A stream enters the portrait at the top, at this fraction of the height from which it falls.
+SEEN_OF_STREAM = 0.6
+# Of a pool, it shows what has risen above this multiple of its depth.
+RISEN_OF_POOL = 2.0
 # Materials above this luminance are shown on a dark ground.
 BRIGHT = 0.35
 DARK_GROUND, LIGHT_GROUND = (0.055, 0.065, 0.085), (0.55, 0.56, 0.58)
@@ -60,8 +66,11 @@ def main() -> None:
     baked = read_scene(open_cache(Path(cache)).takes[-1].folder / SCENE)
     {"display": show_display, "portrait": show_portrait, "sheet": show_on_sheet}[kind](item, baked, *rest)
     item.mpm.surface.is_shown = True
-    if display.is_rendered_as_surface([item]):
-        # as a bake in Blender does; the scene does not know that a preset is shown whose texture moves with it
+    # as a bake in Blender does
+    if kind == "portrait" and any(part.follows for part in item.mpm.display.parts):
+        derived_processes.make(context.scene, kind=SKIN, cache=cache)
+    elif display.is_rendered_as_surface([item]):
+        # the scene does not know that a preset is shown whose texture moves with it
         context.scene.mpm.surface.attributes = "rest_position"
         derived_processes.make(context.scene, kind=SURFACE, cache=cache)
     extension.render(folder, frames)
@@ -88,21 +97,34 @@ def show_display(item: Any, baked: Scene, mode: str, color_by: str, distance: fl
 
 def show_portrait(item: Any, baked: Scene, preset: str) -> None:
     """Show a preset's particles, filling the picture, on a contrasting ground, with the ball that pressed them."""
-    color = dress(item, baked, preset)
     stage = Stage(context.scene, context.scene.collection, PORTRAIT)
+    add_emitters(stage, baked)
+    color = dress(item, baked, preset)
+    for part in item.mpm.display.parts:
+        if part.follows:
+            context.scene.objects[part.name].data.materials[0] = part.material
     finish = finish_of(material_preset(preset).law.name, preset)
     # what is clear shows the ground
     is_bright = (float(np.dot(color, (0.21, 0.72, 0.07))) > BRIGHT and finish.transmission < 1.0) or finish.emission > 0.0
     stage.ground(DARK_GROUND if is_bright else LIGHT_GROUND, roughness=0.6)
-    stage.light((0.0, 0.0, 0.1), 1.0)
+    middle, extent = framed(subject_of(item, baked), add_solids(stage, baked))
+    stage.light((0.0, 0.0, 0.1), max(1.0, 2.0 * extent))
+    filled = FILLED_ABOVE_POOL if any(emitter.name == "pool" for emitter in baked.emitters) else FILLED
+    stage.view(point(middle + PORTRAIT_VIEW * extent / filled * LENS / 36.0), point(middle), lens=LENS)
+
+
+def add_solids(stage: Stage, baked: Scene) -> Any:
+    """Add the ball of steel and the wick of a portrait; returns the vertices of the ball (n, 3) [m], none if it has none."""
     around = np.empty((0, 3))
-    pressing: Any = [collider for collider in baked.colliders if collider.name == "Ball"]
-    for collider in pressing:
-        shape, at = ball(collider.shape.radius, steps=64), collider.motion.matrices[-1, :3, 3]
-        stage.seen("Ball", shape, point(at), (0.6, 0.6, 0.62), roughness=0.18, metallic=1.0).data.shade_smooth()
-        around = np.array(shape.vertices) + at
-    middle, extent = framed(places_of(item), around)
-    stage.view(point(middle + PORTRAIT_VIEW * extent / FILLED * LENS / 36.0), point(middle), lens=LENS)
+    colliders: Any = baked.colliders
+    for collider in colliders:
+        if collider.name == "Ball":
+            shape, at = ball(collider.shape.radius, steps=64), collider.motion.matrices[-1, :3, 3]
+            stage.seen("Ball", shape, point(at), (0.6, 0.6, 0.62), roughness=0.18, metallic=1.0).data.shade_smooth()
+            around = np.array(shape.vertices) + at
+        elif isinstance(collider.shape, Box):
+            stage.seen(collider.name, box(collider.shape.size), point(collider.shape.center), (0.03, 0.025, 0.02), roughness=0.9)
+    return around
 
 
 def show_on_sheet(item: Any, baked: Scene, preset: str) -> None:
@@ -125,6 +147,19 @@ def dress(item: Any, baked: Scene, preset: str) -> tuple[float, ...]:
 def places_of(item: Any) -> Any:
     """The positions of the particles (n, 3) [m]."""
     return np.array([vertex.co for vertex in item.data.vertices])
+
+
+def subject_of(item: Any, baked: Scene) -> Any:
+    """The positions of the particles that a portrait is about (n, 3) [m]: pools and streams go on outside of the picture."""
+    places, numbers = places_of(item), np.array([each.value for each in item.data.attributes["emitter_index"].data])
+    shown = np.ones(len(places), bool)
+    emitters: Any = baked.emitters
+    for number, emitter in enumerate(emitters):
+        if emitter.name == "pool":
+            shown &= (numbers != number) | (places[:, 2] > RISEN_OF_POOL * emitter.shape.size[2])
+        elif emitter.name == "stream" and emitter.motion is None:
+            shown &= (numbers != number) | (places[:, 2] < SEEN_OF_STREAM * emitter.shape.center[2])
+    return places[shown]
 
 
 def framed(places: Any, around: Any) -> tuple[Any, float]:
