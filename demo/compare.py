@@ -1,6 +1,6 @@
-"""In Blender: opens a baked file and renders a frame in each way of showing a liquid.
+"""In Blender: installs the extension, opens a baked file and renders a frame in each way of showing a liquid.
 
-Arguments: .blend file, folder, width, height, samples, frame.
+Arguments: zip, .blend file, folder, width, height, samples, frame.
 Pictures: points; nodes, the surface of geometry nodes; files, the surface that the bake made.
 """
 
@@ -16,8 +16,8 @@ WAYS = {"points": ("points", False), "nodes": ("surface", False), "files": ("sur
 
 
 def main() -> None:
-    blend_file, folder, width, height, samples, frame = sys.argv[1:]
-    extension.enable()
+    archive, blend_file, folder, width, height, samples, frame = sys.argv[1:]
+    extension.install(archive)
     bpy.ops.wm.open_mainfile(filepath=blend_file)
     scene: Any = bpy.context.scene
     scene.render.resolution_x, scene.render.resolution_y, scene.cycles.samples = int(width), int(height), int(samples)

@@ -165,7 +165,7 @@ def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, size: str, p
 def surfaces(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Render a baked ready scene in each way of showing a liquid."""
     blend_file = folder.parent / "ready_scenes" / name / f"{name}.blend"
-    blender.run("compare.py", blend_file, folder, 480, 270, 24, READY_SCENES[name])
+    blender.run("compare.py", built_zip(), blend_file, folder, 480, 270, 24, READY_SCENES[name])
     rendered = [folder / f"{way}.png" for way in ("points", "nodes", "files")]
     sheet = contact_sheet(rendered, ["points", "surface of geometry nodes", "surface of the bake"], columns=3)
     return write_jpeg(sheet, PICTURES / "surfaces" / f"{name}.jpg", quality=85)

@@ -245,3 +245,23 @@ def test_no_snow_vanishes_in_view(bpy: Any, tmp_path: Path) -> None:
     assert len(lost) > 50
     seen = [world_to_camera_view(scene, scene.camera, Vector(position.tolist())) for position in lost]
     assert [place for place in seen if 0.0 < place.x < 1.0 and 0.0 < place.y < 1.0 and place.z > 0.0] == []
+
+
+@blender
+def test_suzanne_is_whole_in_the_picture_and_honey_enters_it_from_above(bpy: Any) -> None:
+    """From chin to ears, between two hundredths of the picture from each edge; the inflow is above its upper edge."""
+    from bpy_extras.object_utils import world_to_camera_view
+
+    scene = add(bpy, "honey_suzanne")
+    bpy.context.view_layer.update()
+
+    def seen(item: Any) -> list[Any]:
+        shape = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        # the floor hides what is below it
+        places = [place for place in (item.matrix_world @ vertex.co for vertex in shape.vertices) if place.z > 0.0]
+        return [world_to_camera_view(scene, scene.camera, place) for place in places]
+
+    head = seen(scene.objects["Suzanne"])
+    assert len(head) > 5000
+    assert all(0.02 < place.x < 0.98 and 0.02 < place.y < 0.98 for place in head)
+    assert min(place.y for place in seen(scene.objects["Honey"])) > 1.02

@@ -29,4 +29,4 @@ def build(stage: Stage) -> None:
     head.modifiers.new("Subdivision", "SUBSURF").levels = 2
     flow = {"mode": "inflow", "velocity": (0.0, 0.0, -_SPEED), "frame_end": 80}
     stage.emitter("Honey", cylinder(_THREAD, 0.009), (0.0, -0.008, 0.21), "honey", **flow)
-    stage.camera((-0.125, -0.335, 0.155), (0.0, 0.0, 0.097), lens=50.0, stop=8.0)
+    stage.camera((-0.19, -0.51, 0.16), (0.0, 0.0, 0.086), lens=50.0, stop=8.0)
