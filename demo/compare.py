@@ -13,6 +13,8 @@ import extension
 
 # The display mode, and whether the surface made from the cache is shown.
 WAYS = {"points": ("points", False), "nodes": ("surface", False), "files": ("surface", True)}
+# Surfaces differ in details: the lens relative to that of the scene, and how far the view is moved up [widths of the picture].
+CLOSER, RAISED = 2.0, 0.1
 
 
 def main() -> None:
@@ -21,6 +23,8 @@ def main() -> None:
     bpy.ops.wm.open_mainfile(filepath=blend_file)
     scene: Any = bpy.context.scene
     scene.render.resolution_x, scene.render.resolution_y, scene.cycles.samples = int(width), int(height), int(samples)
+    scene.camera.data.lens *= CLOSER
+    scene.camera.data.shift_y = RAISED
     (item,) = (item for item in scene.objects if item.mpm.cache)
     for way, (mode, is_file) in WAYS.items():
         for part in item.mpm.display.parts:
