@@ -112,12 +112,18 @@ def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float) 
     """The mesh, with what reaches deep into boundaries moved to just below their surfaces; `spacing` is that of the particles [m]."""
     position = piece.position.astype(np.float64)
     depth, waiting = _DEPTH * spacing, np.arange(len(position))
+    # the boundary that has moved each last, which would only find it where it put it
+    mover = np.full(len(position), -1)
     for _surface in range(_CORNER):
         moved = np.zeros(len(position), np.bool_)
-        for boundary in boundaries:
-            inside, distance, normal = boundary.near(position[waiting], -depth)
-            position[waiting[inside]] -= (distance + depth)[:, None] * normal
-            moved[waiting[inside]] = True
+        for number, boundary in enumerate(boundaries):
+            its = waiting[mover[waiting] != number]
+            if not len(its):
+                continue
+            inside, distance, normal = boundary.near(position[its], -depth)
+            inside = its[inside]
+            position[inside] -= (distance + depth)[:, None] * normal
+            moved[inside], mover[inside] = True, number
         # only what one boundary has moved can have come to lie in another
         waiting = np.flatnonzero(moved)
         if not len(waiting):
