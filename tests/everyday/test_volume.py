@@ -23,9 +23,6 @@ def test_poured_water_fills_the_glass_to_its_volume() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    reason="the layer at the surface is too thin: the surface is half a cell too high after 4 s, .16 cells after 16 s", strict=True
-)
 def test_the_surface_of_poured_water_is_where_its_volume_says() -> None:
     """The same limits."""
     early, late = volume.poured(offset=TESTED_OFFSET, times=(4.0, 16.0))

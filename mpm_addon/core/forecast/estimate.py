@@ -327,7 +327,13 @@ def _longest_substep(emitter: Emitter, scene: Scene, *, has_rest_state: bool) ->
     solver, limits = scene.solver, [math.inf]
     for law, scale in ((material.law, stiffness_scale), (material.melts_into, 1.0)):
         if law is not None:
-            viscous = law.viscous_limit(solver.grid_spacing, solver.dimension, stiffness_scale=scale, mass_scale=mass_scale)
+            viscous = law.viscous_limit(
+                solver.grid_spacing,
+                solver.dimension,
+                stiffness_scale=scale,
+                mass_scale=mass_scale,
+                inverse_inertia=solver.affine_inertia,
+            )
             limits.append(viscous * (REST_SHARE * solver.dimension if has_rest_state else 1.0))
             limits.append(law.capillary_limit(solver.grid_spacing, mass_scale))
     return min(limits)

@@ -28,6 +28,8 @@ SOUND_SHARE = 10.0
 GREATEST_MODULUS = 2.2e9
 # least speeds: without gravity and initial speed, and with force fields, which may push again and again [m/s]
 SLOW, DRIVEN = 1.0, 4.5
+# moduli begin with those for this share of the greatest speed, at least
+LEAST_SHARE = 0.1
 # water is under tension only up to this strain [1 / strain]
 LEAST_STRAIN = 100.0
 # what surface tension pulls together is compressed by this strain at most [1 / strain]; below half of this, grid-scale ripples grow
@@ -64,13 +66,44 @@ def _settled(scene: Scene, name: str, law: Law, surface_stress: float) -> Law:
     law = law.on_grid(scene.solver.grid_spacing)
     if not isinstance(law, Water) or law.stiffness != AUTOMATIC:
         return law
-    heaviest = max((_greatest_density(emitter) for emitter in scene.emitters if emitter.material == name), default=1.0)
-    surface_modulus = SURFACE_STRAIN * surface_stress
     # what nothing but surface tension moves is slow
-    speed = _known_speed(scene) if surface_modulus > 0.0 else reachable_speed(scene)
-    modulus = max(law.density * heaviest * (SOUND_SHARE * speed) ** 2, LEAST_STRAIN * law.cohesion, surface_modulus)
-    modulus = min(modulus, GREATEST_MODULUS)
-    return replace(law, bulk_modulus=_rounded_up(modulus), stiffness=GIVEN)
+    speed = _known_speed(scene) if surface_stress > 0.0 else reachable_speed(scene)
+    return replace(law, bulk_modulus=_modulus(scene, name, law, surface_stress, speed), stiffness=GIVEN)
+
+
+def _modulus(scene: Scene, name: str, law: Water, surface_stress: float, speed: float) -> float:
+    """The bulk modulus of a material for a speed [m/s], in Pa."""
+    heaviest = max((_greatest_density(emitter) for emitter in scene.emitters if emitter.material == name), default=1.0)
+    modulus = max(law.density * heaviest * (SOUND_SHARE * speed) ** 2, LEAST_STRAIN * law.cohesion, SURFACE_STRAIN * surface_stress)
+    return _rounded_up(min(modulus, GREATEST_MODULUS))
+
+
+def follows_speed(scene: Scene, name: str) -> bool:
+    """Whether the bulk modulus of a material rises with the speeds that occur, up to that of `settled_law`."""
+    material = scene.materials[name]
+    is_automatic = isinstance(material.law, Water) and material.law.stiffness == AUTOMATIC
+    return is_automatic and material.animation is None and "bulk_modulus" not in material.curves
+
+
+def modulus_at(scene: Scene, name: str, speed: float) -> float:
+    """The bulk modulus [Pa] of a material that `follows_speed`, for a speed [m/s]; at most that of `settled_law`."""
+    law = settled_law(scene, name)
+    assert isinstance(law, Water)
+    return min(_modulus(scene, name, law, surface_stress_of(scene, name), speed), law.bulk_modulus)
+
+
+def starting_speed(scene: Scene) -> float:
+    """The speed that moduli have to hold for at first [m/s]: that of emission, and of a fall over the height of an emitter.
+
+    Under water of the depth H, K = rho (10 v)^2 with v^2 = 2 g H, so its weight compresses it by half a percent at most.
+    """
+    tracks = [(each, _track(scene, each)) for each in scene.emitters]
+    strongest = max(weight for weight, _ in _gravities(scene))
+    speeds = [LEAST_SHARE * reachable_speed(scene), *(_thrown(scene, each) for each in scene.colliders if each.is_ever_enabled)]
+    for emitter, track in tracks:
+        deep = max(float(np.ptp(track.boxes[0] @ up)) for _, up in _gravities(scene))
+        speeds.append(math.hypot(_initial_speed(scene, emitter, track), math.sqrt(2.0 * strongest * deep)))
+    return max(speeds)
 
 
 def surface_stress_of(scene: Scene, name: str) -> float:
@@ -91,7 +124,7 @@ def settled_moduli(scene: Scene) -> dict[str, float]:
 def modulus_text(name: str, modulus: float) -> str:
     """A bulk modulus that follows from the scene, in words."""
     unit, factor = next(((unit, factor) for unit, factor in (("GPa", 1e9), ("MPa", 1e6), ("kPa", 1e3)) if modulus >= factor), ("Pa", 1.0))
-    return f"{name}: bulk modulus {float(f'{modulus / factor:.2g}'):g} {unit}, for the speeds in this scene"
+    return f"{name}: bulk modulus {float(f'{modulus / factor:.2g}'):g} {unit} at most, for the speeds in this scene"
 
 
 def reachable_speed(scene: Scene) -> float:

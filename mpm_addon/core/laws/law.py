@@ -20,6 +20,8 @@ from .finish import GRAINS, PLAIN, POINTS, SPHERES, SURFACE, Color, Finish, colo
 # bounds of J in fluids, which store no F
 LEAST_FLUID_RATIO = 0.1
 GREATEST_FLUID_RATIO = 10.0
+# of the substep in which viscosity would just reverse the shear of a particle that is alone
+VISCOUS_SHARE = 0.95
 
 
 @dataclass(frozen=True)
@@ -153,8 +155,14 @@ class Law:
         """The shear viscosity m and the bulk term l of tau = 2 m D + l tr(D) I [Pa s], for laws that use the rest state; 0 without."""
         return 0.0, 0.0
 
-    def viscous_limit(self, spacing: float, dimension: int, *, stiffness_scale: float = 1.0, mass_scale: float = 1.0) -> float:
-        """h^2 rho / (2 d eta) [s], the longest substep that viscosity allows on a grid of this spacing [m]."""
+    def viscous_limit(
+        self, spacing: float, dimension: int, *, stiffness_scale: float = 1.0, mass_scale: float = 1.0, inverse_inertia: float = 0.0
+    ) -> float:
+        """h^2 rho / (2 d eta) [s], the longest substep that viscosity allows on a grid of this spacing [m].
+
+        Args:
+            inverse_inertia: h^2 D^-1 of the scheme, if particles carry their velocity gradient (APIC); 0 with other transfers.
+        """
         viscosity = self.greatest_viscosity(stiffness_scale)
         return spacing**2 * self.density * mass_scale / (2.0 * dimension * viscosity) if viscosity > 0.0 else math.inf
 
@@ -227,6 +235,19 @@ class FluidLaw(Law):
     advance: ClassVar[Callable[..., Any]]
     fluid_energy: ClassVar[Callable[..., Any]]
     fluid_stress: ClassVar[Callable[..., Any]]
+
+    def viscous_limit(
+        self, spacing: float, dimension: int, *, stiffness_scale: float = 1.0, mass_scale: float = 1.0, inverse_inertia: float = 0.0
+    ) -> float:
+        """With APIC, `VISCOUS_SHARE` of h^2 rho / (s eta) [s], where s = h^2 D^-1, 4 with quadratic splines.
+
+        A substep of APIC is T A: A takes dt 2 s nu / h^2 of the deviatoric part of each C, and T, to the grid and back, is a
+        contraction in the norm of the kinetic energy, because one way is the adjoint of the other. A does not expand up to this length.
+        """
+        viscosity = self.greatest_viscosity(stiffness_scale)
+        if inverse_inertia == 0.0 or viscosity <= 0.0:
+            return super().viscous_limit(spacing, dimension, stiffness_scale=stiffness_scale, mass_scale=mass_scale)
+        return VISCOUS_SHARE * spacing**2 * self.density * mass_scale / (inverse_inertia * viscosity)
 
 
 def _check_declarations(law: type[Law]) -> None:

@@ -1,6 +1,6 @@
 """Weakly compressible water (Tampubolon et al. 2017): pressure from the volume ratio J alone, with viscosity.
 
-tau = -p J I + J eta (L + L^T - 2/d tr(L) I) with Tait's equation of state, p = K/gamma (J^-gamma - 1), or a linear one,
+tau = -p J I + min(J, 1) eta (L + L^T - 2/d tr(L) I) with Tait's equation of state, p = K/gamma (J^-gamma - 1), or a linear one,
 p = K (1 - J).
 
 A free surface supports no tension: for J > 1 the pressure is zero, unless the water has cohesion; then tension grows to `cohesion`
@@ -15,6 +15,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..arithmetic.operations import constant, exp, generic, log, maximum, minimum, select, sqrt
 from ..parameters import parameter
@@ -97,8 +100,10 @@ def fluid_stress(constants: WaterConstants, volume_ratio: Any, velocity_gradient
         pressure = constants.stiffness * (1.0 - taut)
     else:
         pressure = constants.stiffness * (_power(constants, taut) - 1.0)
-    viscous = constants.viscosity * volume_ratio
-    diagonal = -pressure * volume_ratio - constants.volume_viscosity * volume_ratio * (a + e + i)
+    # where J > 1, the rest of the volume is air
+    filled = minimum(constant(1.0, volume_ratio), volume_ratio)
+    viscous = constants.viscosity * filled
+    diagonal = -pressure * volume_ratio - constants.volume_viscosity * filled * (a + e + i)
     return (
         diagonal + 2.0 * viscous * a, viscous * (b + d), viscous * (c + g),
         diagonal + 2.0 * viscous * e, viscous * (f + h), diagonal + 2.0 * viscous * i,
@@ -225,6 +230,17 @@ class Water(FluidLaw):
         if self.surface_tension > 0.0:
             return TenseWaterConstants(stiffness, self.exponent, *viscous, self.surface_tension)
         return WaterConstants(stiffness, self.exponent, *viscous)
+
+    def with_pressure_of(self, other: "Water", volume_ratio: NDArray[np.float64], stiffness_scale: float = 1.0) -> NDArray[np.float64]:
+        """The J at which this water has the pressure that another, with the same equation of state, has at some J."""
+        ratio = other.bulk_modulus / self.bulk_modulus
+        slack, its = (each._slack(each.constants(stiffness_scale).stiffness) for each in (self, other))
+        taut = np.minimum(volume_ratio, its)
+        if self.equation_of_state == "linear":
+            same = 1.0 - ratio * (1.0 - taut)
+        else:
+            same = (1.0 + ratio * (taut**-self.exponent - 1.0)) ** (-1.0 / self.exponent)
+        return np.where(volume_ratio < its, same, np.maximum(volume_ratio, slack))
 
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:
         return self.viscosity

@@ -169,6 +169,11 @@ class Solver:
         validate(self, "solver")
         check_animation(self.animation, animatable_parameters(Solver), "solver")
 
+    @property
+    def affine_inertia(self) -> float:
+        """h^2 D^-1 of APIC, whose particles carry the velocity gradient; 0 with other transfers."""
+        return 0.0 if self.transfer != "apic" else 3.0 if self.kernel == "cubic" else 4.0
+
 
 @dataclass(frozen=True)
 class CacheSettings:

@@ -16,6 +16,7 @@ from ..transfer.rows import VELOCITY
 from .force_fields import ForceFields
 from .forces import limit_nodes, limit_particles
 from .material_instances import MaterialInstance
+from .moduli import Moduli
 from .time_step import Drive
 
 
@@ -28,10 +29,12 @@ class Director:
     Attributes:
         gravity: x, y, z and 0 for each node of a row [m/s^2], shape (4 * BLOCK,).
         forces: the force fields.
+        moduli: the bulk moduli that fluids leave to the scene.
     """
 
     def __init__(self, scene: Scene, instances: list[MaterialInstance], store: ParticleStore) -> None:
         self.forces = ForceFields(scene)
+        self.moduli = Moduli(scene, instances, store)
         self.gravity = np.zeros(4 * BLOCK, store.dtype)
         self._solver = scene.solver
         self._instances = instances
@@ -52,6 +55,7 @@ class Director:
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for a frame, independently of how earlier frames were computed."""
+        self.moduli.begin_frame()
         for animated in self._animated.values():
             animated.begin(frame)
 
@@ -76,11 +80,13 @@ class Director:
 
     def save(self) -> None:
         """Save the state at a sort, for `restore`."""
+        self.moduli.save()
         for animated in self._animated.values():
             animated.save()
 
     def restore(self) -> None:
         """Return to the state that was saved last."""
+        self.moduli.restore()
         for animated in self._animated.values():
             animated.restore()
 

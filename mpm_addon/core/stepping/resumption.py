@@ -65,9 +65,15 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
 def _check_types(state: State, own: State, scene: Scene) -> None:
     """Check names, types and shapes, and that per-particle arrays agree on the number of particles."""
     # arrays of pins, rest states and bonds are missing if they came with an emitter that was added to the scene later, and earlier
-    # versions had no contacts of rigid bodies and no rigid fragments
-    optional = {"pinned_id": "pinned_", "body_id": "body_", "bond_pair": "bond_", "rigid_contacts": "rigid_contacts"}
-    for first, prefix in (*optional.items(), (f"{FRAGMENT_PREFIX}id", FRAGMENT_PREFIX)):
+    # versions had no contacts of rigid bodies, no rigid fragments and no moduli that follow the speed
+    optional = {
+        "modulus_speed": "modulus_speed",
+        "pinned_id": "pinned_",
+        "body_id": "body_",
+        "bond_pair": "bond_",
+        "rigid_contacts": "rigid_contacts",
+    }
+    for first, prefix in (*optional.items(), (f"{FRAGMENT_PREFIX}id", FRAGMENT_PREFIX), ("modulus_speed", "modulus_speed")):
         if first not in state:
             own = {name: array for name, array in own.items() if not name.startswith(prefix)}
     if state.keys() != own.keys():
@@ -109,7 +115,7 @@ def _particle_axis(name: str) -> tuple[int, str]:
         return 0, "parts"
     if name in ("body_id", "body_key", "body_position", "body_part"):
         return (1 if name == "body_position" else 0), "rest"
-    return 0, "" if name in ("moment", "substeps", "deleted", "speeds", "rigid_bodies") else "emitted"
+    return 0, "" if name in ("moment", "substeps", "deleted", "speeds", "modulus_speed", "rigid_bodies") else "emitted"
 
 
 def _check_places(state: State, keys_name: str, name: str, position: NDArray[Any]) -> None:

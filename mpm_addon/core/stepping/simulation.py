@@ -155,6 +155,7 @@ class Simulation:
             "substeps": np.array(self._substeps),
             "deleted": np.array(self._deleted),
             "speeds": np.array(self.control.speeds),
+            "modulus_speed": np.array(self._stepper.moduli.speed),
             **self._stepper.rigid.arrays(),
             **self._stepper.fragments.arrays(),
         }
@@ -180,6 +181,7 @@ class Simulation:
         self._substeps = int(snapshot["substeps"])
         self._deleted = int(snapshot["deleted"])
         self.control.speeds = Speeds(*(float(speed) for speed in snapshot["speeds"]))
+        self._stepper.moduli.load(snapshot)
         self.provenance = Provenance.from_arrays(snapshot)
         self._stepper.pins.load(snapshot)
         self._heat.load(snapshot, self._moment.frame)
@@ -359,6 +361,8 @@ class Simulation:
         """Take a substep at a moment, in frames; returns its length [s], the time reached [s], and what became unstable, or None."""
         stepper, control = self._stepper, self.control
         obstacle_speed = stepper.move_obstacles(moment)
+        if stepper.planned is None:
+            stepper.moduli.follow(control, obstacle_speed)
         stepper.explained_speed = control.explained_speed(max(obstacle_speed, stepper.pins.spring_speed))
         stepper.clock.spent("contact")
         dt = stepper.planned or control.step(end - done, obstacle_speed, self._coming)

@@ -50,6 +50,7 @@ class Stepper:
         rest: the bodies whose forces come from their rest state.
         tearing: the bonds between particles.
         breaking: the fragments of brittle material; fragments: those that have become rigid.
+        moduli: the bulk moduli that fluids leave to the scene.
         spacing: cell size [m].
         moment: the moment of the last `move_to`, in frames.
         speeds: speeds after the last substep.
@@ -80,6 +81,7 @@ class Stepper:
         self.fragments = RigidFragments(scene, instances, store, self.breaking, self.tearing, self.rigid)
         self._time = scene.time
         self._director = Director(scene, instances, store)
+        self.moduli = self._director.moduli
         has_limit = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
         has_pins = any(emitter.has_pins for emitter in scene.emitters)
         self._is_driven = bool(scene.forces) or has_limit or has_pins or bool(self.rigid.groups) or scene.has_rigid_fragments

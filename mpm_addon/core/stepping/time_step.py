@@ -83,6 +83,11 @@ class StepControl:
         self.speeds = self.speeds.at_least(wave, particle, gradient)
         self.base = self.base.at_least(wave, particle, gradient)
 
+    def stiffen(self, factor: float) -> None:
+        """Take into account that waves have become faster by a factor."""
+        self.speeds = self.speeds._replace(wave=factor * self.speeds.wave)
+        self.base = self.base._replace(wave=factor * self.base.wave)
+
     def explained_speed(self, obstacle_speed: float) -> float:
         """The greatest plausible speed of particles [m/s].
 
@@ -100,15 +105,16 @@ class StepControl:
         """The longest stable substep [s].
 
         c dt <= cfl h, where c is the wave speed plus the fastest motion (Courant, Friedrichs and Lewy 1928); no particle crosses more
-        than `max_displacement` cells (Blazevic 2022); dt |C| < 1/2; dt <= h^2 rho / (2 d eta); dt <= sqrt(rho h^3 / (2 pi sigma));
+        than `max_displacement` cells (Blazevic 2022); dt |C| < 1/2; the viscous limit of each law; dt <= sqrt(rho h^3 / (2 pi sigma));
         dt w < 1/2 for springs of frequency w.
         """
         h = self._solver.grid_spacing
         speed = max(self.speeds.particle, obstacle_speed)
         # evaluated now, because a material's viscosity and surface tension may be animated
         dimension = self._solver.dimension
+        inertia = self._solver.affine_inertia
         free = (each for each in self._instances if not each.law.uses_rest_state)
-        viscous = (each.law.viscous_limit(h, dimension, stiffness_scale=each.stiffness_scale) for each in free)
+        viscous = (each.law.viscous_limit(h, dimension, stiffness_scale=each.stiffness_scale, inverse_inertia=inertia) for each in free)
         limit = min(viscous, default=math.inf)
         limit = min([limit, *(each.law.capillary_limit(h) for each in self._instances)])
         limit = min(limit, self.drive.longest)
