@@ -25,7 +25,6 @@ from ..host.runtime import OfFile, OfSession, runtime
 from . import derived_objects
 
 OBJECT_NAME = "MPM Volume"
-_PLACE = derived_objects.Place(VOLUME, VOLUME, "object", OBJECT_NAME, is_volume=True)
 
 Stamp = tuple[int, int]
 
@@ -44,6 +43,10 @@ class ShownVolumes(OfFile):
     status: dict[int, Message] = field(default_factory=dict)
 
 
+def _place() -> derived_objects.Place:
+    return derived_objects.Place(VOLUME, VOLUME, "object", OBJECT_NAME, is_volume=True)
+
+
 def status(item: BlenderObject) -> Message:
     """The panel's message about the volume of a particle object at the current frame; `NOTHING` if there is none."""
     return runtime.of(ShownVolumes).status.get(item.session_uid, NOTHING)
@@ -51,18 +54,18 @@ def status(item: BlenderObject) -> Message:
 
 def volume_of(item: BlenderObject) -> BlenderObject | None:
     """The object that shows the volume of a particle object; None if there is none, or only that of the object it was copied from."""
-    return _PLACE.of(item)
+    return _place().of(item)
 
 
 def add(item: BlenderObject) -> BlenderObject:
     """The object that shows the volume of a particle object; if there is none, an orphan or a new one becomes its child."""
-    return _PLACE.add(item)
+    return _place().add(item)
 
 
 def remove(item: BlenderObject) -> None:
     """Remove the object that shows the volume of a particle object, if any."""
     runtime.of(ShownVolumes).status.pop(item.session_uid, None)
-    _PLACE.remove(item)
+    _place().remove(item)
 
 
 def show(item: BlenderObject, cache: Cache, wanted: derived_objects.Moved) -> None:
