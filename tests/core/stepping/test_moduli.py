@@ -18,7 +18,7 @@ from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping import moduli
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.rows import STRESS, VELOCITY_GRADIENT
-from tests.core.scenes import box, material, scene
+from tests.core.scenes import box, digests_by_threads, material, scene
 
 G = 9.81
 H = 0.05
@@ -94,6 +94,11 @@ def test_a_resumed_bake_has_the_same_bytes() -> None:
     del snapshot["modulus_speed"]
     earlier = Simulation(described, snapshot=snapshot)
     assert earlier.instances[0].law.bulk_modulus == settled_moduli(described)["water"]  # type: ignore[attr-defined]
+
+
+def test_any_number_of_threads_gives_the_same_bytes() -> None:
+    made = "from tests.core.stepping.test_moduli import fall\nscenes = [fall(frames=10)]"
+    assert len(digests_by_threads(made)) == 1
 
 
 @pytest.mark.parametrize("equation", ["tait", "linear"])
