@@ -11,7 +11,7 @@ from .node_builder import GEOMETRY, Builder, Socket
 from .points import SPHERE_RADIUS
 
 NAME = "MPM Grains"
-VERSION = 4
+VERSION = 5
 HELP = "Instance stones or flakes on every point, rotated and stretched by the rotation and stretch attributes"
 COUNT, VARIATION, FLATNESS = "Grains per Particle", "Variation", "Flatness"
 INPUTS = (
@@ -37,6 +37,8 @@ _EXPONENT = 2.5
 _LARGEST_RATIO = 7.0
 # Keeps the formulas finite where all grains have the same size.
 _EQUAL = 1e-3
+# 1 on each grain, by which materials know that they are of one
+GRAIN = "mpm_grain"
 _PLACE, _LOOSENESS = "grain_place", "grain_looseness"
 # The greatest distance to the next particle that grains fill [edges of the particle's share].
 _LOOSEST = 4.0
@@ -83,7 +85,7 @@ def _grains(builder: Builder) -> Any:
     number = builder.attribute("id", "INT")
     first, second = (builder.random("FLOAT_VECTOR", (-0.5, -0.5, -0.5), (0.5, 0.5, 0.5), number, seed) for seed in (4, 5))
     place = builder.vector("SCALE", builder.vector("ADD", first, second), scale=reach)
-    return builder.store(copies, _PLACE, "FLOAT_VECTOR", place)
+    return builder.store(builder.store(copies, _PLACE, "FLOAT_VECTOR", place), GRAIN, "FLOAT", 1.0)
 
 
 def _looseness(builder: Builder, edge: Any) -> Any:

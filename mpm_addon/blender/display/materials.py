@@ -8,23 +8,25 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...core.laws.finish import Color, Finish
+from ...core.laws.finish import GRAINS, Color, Finish
 from ...core.scene.thermal import ABSOLUTE_ZERO
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderMaterial, NodeTree
 from ..playback.attributes import MESH_COLOR, MESH_TEMPERATURE
 from . import assets
+from .grains import GRAIN
 from .node_builder import Inputs
 
 _LOOK = "mpm_look"
 # the name of an absorption is not that which Blender gives to those of artists
 _SURFACE, _VOLUME = "Principled BSDF", "MPM Absorption"
-# the attribute with the color of each particle, if an emitter carries it
 # Fraction by which a clear material that does not absorb keeps its color: light passes through at least two surfaces.
 _TINT = 0.3
 # Light takes on the color over this fraction of thick matter, where that is deeper than the finish says: a jar of honey is golden, and a
 # barrel of it nearly black.
 _DEPTH = 0.25
+# Gamma of the color of a grain among others: light takes it on at each of the several times that it is scattered.
+_BETWEEN_GRAINS = 0.3
 # The height of bumps for which they look like grains, relative to the grains' size.
 _RELIEF = 1.5
 # The color of rock that has cooled.
@@ -128,14 +130,16 @@ def tree_of(material: BlenderMaterial) -> NodeTree:
 def _build(tree: NodeTree, look: Look) -> None:
     finish = look.finish
     shader = Shader(tree)
-    color = _base_color(shader, look)
+    color, subsurface = _base_color(shader, look), finish.subsurface
+    if finish.mode == GRAINS and finish.subsurface > 0.0:
+        color, subsurface = _scattered(shader, look, color)
     values: dict[str | int, Any] = {
         "Base Color": color,
         "Roughness": finish.roughness,
         "IOR": finish.ior,
         "Metallic": finish.metallic,
         "Transmission Weight": finish.transmission,
-        "Subsurface Weight": finish.subsurface,
+        "Subsurface Weight": subsurface,
         "Subsurface Scale": 1.5 * look.cell,
         # light of all colors scatters equally far: the default radius is that of skin
         "Subsurface Radius": (1.0, 1.0, 1.0),
@@ -150,6 +154,18 @@ def _build(tree: NodeTree, look: Look) -> None:
     volume = shader.node("ShaderNodeVolumeAbsorption", absorption, name=_VOLUME) if absorption else None
     surface = shader.node("ShaderNodeBsdfPrincipled", values, name=_SURFACE)
     shader.end(surface if volume is None else _lit_through(shader, surface), volume)
+
+
+def _scattered(shader: "Shader", look: Look, color: Any) -> tuple[Any, Any]:
+    """The color and the weight of subsurface scattering of grains that let light in, such as those of snow.
+
+    On a surface, light is scattered inside. Among single grains, it is scattered from grain to grain, and takes on their color several
+    times: they are brighter than all of them together. In a grain that is smaller than light scatters, it would be lost.
+    """
+    is_grain = shader.instance_attribute(GRAIN)
+    gamma = shader.node("ShaderNodeMapRange", {0: is_grain, 3: 1.0, 4: _BETWEEN_GRAINS}).outputs[0]
+    weight = shader.node("ShaderNodeMapRange", {0: is_grain, 3: look.finish.subsurface, 4: 0.0}).outputs[0]
+    return shader.node("ShaderNodeGamma", {"Color": color, "Gamma": gamma}).outputs[0], weight
 
 
 def _lit_through(shader: "Shader", surface: Any) -> Any:
@@ -273,13 +289,18 @@ class Shader:
                 node.inputs[name].default_value = value
         return node
 
+    def instance_attribute(self, name: str) -> Any:
+        """A number of instances; 0 for what is none."""
+        return self._attribute("INSTANCER", name, "Fac")
+
+    def _attribute(self, owner: str, name: str, output: str) -> Any:
+        node = self.node("ShaderNodeAttribute", {}, attribute_type=owner, attribute_name=name)
+        # the value has another name in 5.2
+        return next(socket for socket in node.outputs if socket.identifier == output)
+
     def attribute(self, name: str, output: str) -> Any:
         """An attribute of instances, or of points and meshes: one of the two exists, the other is 0."""
-        found = []
-        for owner in ("INSTANCER", "GEOMETRY"):
-            node = self.node("ShaderNodeAttribute", {}, attribute_type=owner, attribute_name=name)
-            # the value has another name in 5.2
-            found.append(next(socket for socket in node.outputs if socket.identifier == output))
+        found = [self._attribute(owner, name, output) for owner in ("INSTANCER", "GEOMETRY")]
         if output == "Vector":
             return self.node("ShaderNodeVectorMath", {0: found[0], 1: found[1]}, operation="ADD").outputs[0]
         return self.node("ShaderNodeMath", {0: found[0], 1: found[1]}, operation="ADD").outputs[0]
