@@ -45,7 +45,7 @@ SHEET = Studio(SHEET_LAMPS, sky=(0.6, 0.7, 0.85), brightness=0.35, size=(200, 15
 VIEW = np.array((0.5, -1.0, 0.5)) / np.sqrt(1.5)
 PORTRAIT_VIEW = np.array((0.31, -0.88, 0.37)) / np.linalg.norm((0.31, -0.88, 0.37))
 # The focal length [mm], and the fraction of a portrait that the particles fill, or what rises from a pool, which goes on around it.
-LENS, FILLED, FILLED_ABOVE_POOL = 85.0, 0.72, 0.95
+LENS, FILLED, FILLED_ABOVE_POOL = 85.0, 0.72, 0.85
 # A stream enters the portrait at the top, at this fraction of the height from which it falls.
 SEEN_OF_STREAM = 0.6
 # Of a pool, it shows what has risen above this multiple of its depth.

@@ -207,7 +207,8 @@ def scene_preset(name: str, _: IsolatedBlender, folder: Path) -> str:
 def thumbnail(name: str, _: IsolatedBlender, folder: Path) -> str:
     """Render a material preset in the last frame of its portrait; build/thumbnails.png shows the pictures of all presets."""
     cache = baked("demo/portraits", folder / name, "--variant", name)
-    (rendered,) = rendered_cache("portrait", cache, folder / f"{name}_picture", [baked_frames(cache)[-1]["frame"]], name)
+    last = read_scene(ROOT / "demo" / "portraits", name).time.frame_end
+    (rendered,) = rendered_cache("portrait", cache, folder / f"{name}_picture", [last], name)
     path = write_png(opened(rendered, (128, 128)), material_preset(name).picture, colors=160)
     there = [preset for preset in material_preset_names() if material_preset(preset).picture.is_file()]
     contact_sheet([material_preset(preset).picture for preset in there], there, columns=6, letters=10).save(folder.with_suffix(".png"))
