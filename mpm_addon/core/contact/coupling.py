@@ -23,7 +23,8 @@ from .breaking import Breaking
 from .broyden import TOLERANCE, Broyden, inertia_matrix
 from .contact_search import NEAREST, ContactSearch, Touching
 from .coverage import COVER_REACH
-from .exchange import sum_momenta, sum_moments
+from .exchange import moments_of, sum_momenta
+from .foresight import Foresight
 from .impacts import Impact, approach_speed, impacts_of
 from .nearness import cubes_of, near_cubes
 from .obstacles import Fields, ObstacleGroup
@@ -39,8 +40,6 @@ from .warm_start import PLACE, REACH, SIZE, forces_of, renumbered, table_of
 EVALUATIONS = 8
 # a mismatch that moves a body by less than this in a substep is negligible [cells]
 NEGLIGIBLE = 1e-7
-# the search distance for contacts, relative to how far bodies can move in a substep
-FORESIGHT = 1.5
 RESTING = 2e-3  # bodies at rest have less than this share of the speed that gravity adds in a substep
 # the longest substep of rigid bodies, whatever particles allow [s]
 LONGEST_STEP = 1.0 / 240.0
@@ -59,7 +58,10 @@ class RigidBodies:
         added: bodies that are no colliders of the scene.
         groups: an obstacle group for each body.
         breaking: the bodies that may break; None if none may.
-        near: the groups of the bodies that may reach nodes; the others need no surfaces.
+        foresight: how far ahead of a substep contacts are found.
+        touching: the contacts of the last substep, or None; before: the velocities at its begin, (bodies, 6); is_still: whether it was
+            not computed, because nothing moves.
+        near: the groups of the bodies that may reach nodes; the others need no surfaces. is_near: which bodies these are, (bodies,).
     """
 
     def __init__(self, scene: Scene, passive: list[ObstacleGroup], fields: Fields) -> None:
@@ -70,14 +72,15 @@ class RigidBodies:
         self.added: list[RigidBody] = []
         self.groups: list[ObstacleGroup] = []
         self.near: list[ObstacleGroup] = []
+        self.foresight, self.before = Foresight(), np.zeros((0, 6))
         self._surfaces: list[RigidSurface] = []
         groups = passive if dynamic or scene.has_rigid_fragments else []
         self._others = [surface_of(obstacle, scene) for group in groups for obstacle in group.obstacles]
-        self._touching: Touching | None = None
+        self.touching: Touching | None = None
         self._least = np.zeros(0)
         # the contacts of the last substep, see `warm_start`
         self._kept = np.zeros((0, SIZE))
-        self._standstill, self._is_still = Standstill(), False
+        self._standstill, self.is_still = Standstill(), False
         self._is_driven = any(surface.obstacle.is_moving or surface.obstacle.collider.animation is not None for surface in self._others)
         # each body's inverse Jacobian from the last substep
         self._inverses: list[Floats | None] = []
@@ -119,8 +122,8 @@ class RigidBodies:
             group for body, group in zip(self.bodies, self.groups, strict=True) if body.obstacle.collider.animation is not None
         ]
         self._is_present = np.array([body.obstacle.is_present for body in self.bodies], np.bool_)
-        self._is_near = np.array([group in self.near for group in self.groups], np.bool_)
-        self._touching = None
+        self.is_near = np.array([group in self.near for group in self.groups], np.bool_)
+        self.touching = None
         self._standstill.forget()
 
     def _group_of(self, body: RigidBody) -> ObstacleGroup:
@@ -197,8 +200,8 @@ class RigidBodies:
         reach = self._reach + (COVER_REACH + 1.0) * self._spacing + seconds * speeds
         close = near_cubes(self._table.centers, reach, self._blocks[1], self._spacing, self._scene.solver.dimension)
         # once more after it has left, which empties its surfaces
-        found = close | self._is_near
-        self._is_near = close
+        found = close | self.is_near
+        self.is_near = close
         self.near = [group for group, is_found in zip(self.groups, found, strict=True) if is_found]
         for number in np.flatnonzero(found):
             self.bodies[number].place()
@@ -225,13 +228,13 @@ class RigidBodies:
             return
         table, is_present = self._table, self._is_present
         is_alone = not (self._is_driven or self._animated or self.near)
-        self._is_still = self._standstill.begin(table.state, self._kept, gravity, np.array(dt), is_present) and is_alone
-        if self._is_still:
+        self.is_still = self._standstill.begin(table.state, self._kept, gravity, np.array(dt), is_present) and is_alone
+        if self.is_still:
             return
         if not is_alone:
             self._standstill.forget()
-        before = table.velocities
-        found = self._touching = self._find_contacts(before, gravity, dt)
+        before = self.before = table.velocities
+        found = self.touching = self._find_contacts(before, gravity, dt)
         accelerations = gravity * (table.inverse_mass > 0.0) * is_present[:, None]
         free = before + dt * np.hstack([accelerations, np.zeros_like(accelerations)])
         self._least = found.contacts.least_velocities(free, accelerations, dt)
@@ -281,9 +284,14 @@ class RigidBodies:
         around = np.floor(self._table.centers / (BLOCK * self._spacing)).astype(np.int64)
         ways = self._speeds(velocities) + dt * float(np.linalg.norm(gravity))
         others = np.array([other.speed(around) for other in self._others], np.float64)
-        margins = FORESIGHT * dt * np.concatenate([ways, others])
+        margins = self.foresight.margins(np.concatenate([ways, others]), dt)
         margins[: len(self.bodies)] += NEAREST * self._table.gyration
         return self._search.find(margins, velocities)
+
+    def contacts_ahead(self) -> tuple[Contacts, Floats]:
+        """The contacts within the `foresight`, and the velocities of the bodies, between two substeps."""
+        velocities = self._table.velocities
+        return self._find_contacts(velocities, np.zeros(3), 0.0).contacts, velocities
 
     def _inverse(self, alone: int | None = None) -> tuple[Floats, Floats]:
         """Inverse masses (bodies, 3) and inertias (bodies, 3, 3); if `alone` is given, zero for all other bodies."""
@@ -304,8 +312,8 @@ class RigidBodies:
         # scales angular velocities to speeds [m/s], so that rotation counts as much as translation
         unit = np.array([1.0] * 3 + [body.gyration] * 3)
         inverse = self._inverse(number)
-        assert self._touching is not None
-        contacts = self._touching.contacts
+        assert self.touching is not None
+        contacts = self.touching.contacts
         its = np.flatnonzero((contacts.first == number) | (contacts.second == number))
         contacts, least = contacts.rows(its), self._least[its]
         trial = before[number]
@@ -358,34 +366,28 @@ class RigidBodies:
             blocks = group.due
             if not len(blocks):
                 continue
-            before = self._moments(blocks, body.center, store)
+            before = moments_of(store, blocks, self._spacing, body.center)
             pushed = group.push_particles(store, dt, drift + farthest)
             farthest += pushed
             if pushed > 0.0:
-                change = self._moments(blocks, body.center, store) - before
+                change = moments_of(store, blocks, self._spacing, body.center) - before
                 shift = -body.inverse_mass * change[:3]
                 # the body's own angular momentum changes by m dX × V, which is -sum m dx × V
                 body.push(np.concatenate([np.zeros(3), np.cross(change[:3], body.velocity) - change[3:]]))
                 body.move(shift, np.zeros(3))
         return farthest
 
-    def _moments(self, blocks: np.ndarray, origin: Floats, store: ParticleStore) -> Floats:
-        sums = np.empty((len(blocks), 6))
-        layout = store.layout
-        sum_moments(store.table, layout.first, store.instance_count, blocks, layout.coordinates, self._spacing, origin, sums)
-        return sums.sum(axis=0)
-
     def advance(self, dt: float) -> str | None:
         """Move the bodies by a substep; returns the name of what became unstable, or None."""
-        if not self.bodies or self._is_still:
+        if not self.bodies or self.is_still:
             return None
         table = self._table
         unstable = np.flatnonzero(~np.isfinite(table.state).all(axis=1) & self._is_present)
         if len(unstable):
             return f'Collider "{self.bodies[unstable[0]].name}"'
         moves = np.zeros((len(self.bodies), 6))
-        if self._touching is not None:
-            moves = self._touching.contacts.separation(*self._inverse(), table.gyration)
+        if self.touching is not None:
+            moves = self.touching.contacts.separation(*self._inverse(), table.gyration)
         table.advance(dt, moves, self._is_present)
         self._standstill.end(table.state, self._kept)
         if self.breaking is not None and self._impacts:

@@ -3,10 +3,14 @@
 These cover only the surface of a body, too little work for threads to pay off.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..transfer.blocks import BLOCK, NODE
 from ..transfer.node_lookup import node_of_place
+from ..transfer.particle_store import ParticleStore
 from ..transfer.rows import MASS, POSITION, VELOCITY
 from .surface import collider_velocity
 
@@ -152,3 +156,10 @@ def sum_moments(particles, first, instance_count, blocks, coordinates, spacing, 
         block = blocks[index]
         begin, end = first[block * instance_count], first[(block + 1) * instance_count]
         sum_block_moment(particles, begin, end, coordinates[block], spacing, origin, sums[index])
+
+
+def moments_of(store: ParticleStore, blocks: NDArray[np.int64], spacing: float, origin: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums of `sum_moments` over blocks of a store, (6,)."""
+    sums, layout = np.empty((len(blocks), 6)), store.layout
+    sum_moments(store.table, layout.first, store.instance_count, blocks, layout.coordinates, spacing, origin, sums)
+    return sums.sum(axis=0)

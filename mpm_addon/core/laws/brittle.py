@@ -137,8 +137,8 @@ class Brittle(DirectedLaw, ElasticLaw):
         0.8,
         minimum=0.0,
         maximum=1.0,
-        help="Pieces up to this share of their body become rigid once they have broken off and no longer vibrate, which bakes much faster; "
-        "rigid pieces break no further (0 keeps all pieces soft)",
+        help="Pieces up to this share of their body become rigid once they have broken off and no longer vibrate, and whole bodies are "
+        "rigid until something could break them, which bakes much faster; rigid pieces break no further (0 keeps everything soft)",
     )
     restitution: float = parameter(
         0.3, minimum=0.0, maximum=1.0, help="Bounciness of rigid pieces: speed after an impact over that before (wood 0.3, glass 0.5)"

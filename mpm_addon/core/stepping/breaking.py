@@ -67,7 +67,7 @@ class Breaking:
         self._fields = np.array([instance.field for instance in instances])
         # ids of the particles that are cracked, at the last sort and at the one before
         self._cracked = self._saved = np.zeros(0, np.int32)
-        self._fragment, self._known = np.zeros(0, np.int64), (0, 0, 0)
+        self._fragment, self._known = np.zeros(0, np.int64), (0, 0, 0, 0)
 
     def load(self) -> None:
         """Start from the particles of a checkpoint, right after they were sorted."""
@@ -184,7 +184,8 @@ class Breaking:
     def _fragments(self, ids: NDArray[np.int32]) -> Ints:
         """The fragment of each particle ever emitted, (ids,): the least id that bonds between present particles join it to."""
         bonds, count = self._tearing.bonds, self._tearing.particle_count
-        known = len(bonds), int(np.count_nonzero(bonds.is_whole)), len(ids)
+        # what is present may change without a change of its count
+        known = len(bonds), int(np.count_nonzero(bonds.is_whole)), len(ids), int(ids.sum(dtype=np.int64))
         if known != self._known:
             is_here = np.zeros(count, np.bool_)
             is_here[ids] = True

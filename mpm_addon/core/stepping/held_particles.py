@@ -20,6 +20,7 @@ class Held(NamedTuple):
         place: from the center of mass of the fragment when it became rigid [m], (n, 3); shown: where frames show it, no farther out than
             the surface of the fragment [m], (n, 3).
         mass: [kg]; volume: at rest [m^3]; damage: all (n,).
+        deformation: F when the fragment became rigid, (n, 9).
         volume_ratio: (n,); rotation: (n, 4); stretch: (n, 3): what frames show at that moment.
     """
 
@@ -31,6 +32,7 @@ class Held(NamedTuple):
     mass: Floats
     volume: Floats
     damage: Floats
+    deformation: Floats
     volume_ratio: NDArray[np.float32]
     rotation: NDArray[np.float32]
     stretch: NDArray[np.float32]
@@ -51,6 +53,7 @@ def nothing_held() -> Held:
         one,
         one,
         one,
+        np.zeros((0, 9)),
         several,
         np.zeros((0, 4), np.float32),
         np.zeros((0, 3), np.float32),

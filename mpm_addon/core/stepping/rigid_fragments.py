@@ -25,7 +25,7 @@ from ..particles import AGE, BIRTH, DAMAGE, Frame
 from ..scene.description import Collider, Scene
 from ..scene.shape import Shape
 from ..transfer.particle_store import ParticleStore
-from ..transfer.rows import MASS, STATE, VELOCITY, VELOCITY_GRADIENT, VOLUME
+from ..transfer.rows import DEFORMATION, MASS, STATE, VELOCITY, VELOCITY_GRADIENT, VOLUME
 from .breaking import LEAST_CORE, Breaking, Fragments
 from .deformation import deformations
 from .held_particles import PREFIX, Held, nothing_held
@@ -131,7 +131,7 @@ class RigidFragments:
         broken, is_large = self._broken(present, limits, pinned)
         bodies: dict[str | int, list[Piece]] = {}
         for number in np.flatnonzero(broken):
-            piece = self._piece(present, number)
+            piece = self.piece(present, number)
             bodies.setdefault(limits.body[piece.rows.instance[0]], []).append(piece)
         for instance in np.unique(present.instances[is_large[present.number]]):
             bodies.pop(limits.body[instance], None)
@@ -142,19 +142,27 @@ class RigidFragments:
 
     def _take(self, pieces: list[Piece]) -> None:
         """Let pieces become rigid, except those that no surface describes."""
-        held, bodies = [self.held], []
-        for piece in pieces:
-            body = self._body_of(piece.rows)
-            if body is None:
-                continue
+        self.add([(piece, body) for piece in pieces if (body := self.body_for(piece)) is not None])
+
+    def body_for(self, piece: Piece) -> RigidBody | None:
+        """A rigid body that moves as a piece does; None if no surface describes it."""
+        body = self._body_of(piece.rows)
+        if body is not None:
             body.center, body.velocity, body.spin = piece.center, piece.momentum / body.mass, piece.spin
-            shown = _drawn_in(piece.rows.place, body.obstacle.collider.shape, self._scene.solver.grid_spacing)
-            held.append(piece.rows._replace(shown=shown, fragment=piece.rows.fragment + len(self._rigid.added) + len(bodies)))
-            bodies.append(body)
+        return body
+
+    def add(self, made: list[tuple[Piece, RigidBody]], *, are_whole: bool = False) -> None:
+        """Let rigid bodies take the place of pieces. Particles of whole bodies are shown where they are: none of them hang loosely."""
+        held = [self.held]
+        for number, (piece, body) in enumerate(made, len(self._rigid.added)):
+            rows = piece.rows._replace(fragment=np.full_like(piece.rows.fragment, number))
+            if not are_whole:
+                rows = rows._replace(shown=_drawn_in(rows.place, body.obstacle.collider.shape, self._scene.solver.grid_spacing))
+            held.append(rows)
             self._store.ids[piece.slots] = -1
-        if bodies:
+        if made:
             self.held = Held._make(np.concatenate(parts) for parts in zip(*held, strict=True))
-            self._rigid.set_added([*self._rigid.added, *bodies])
+            self._rigid.set_added([*self._rigid.added, *(body for _, body in made)])
 
     def _broken(self, present: Fragments, limits: Limits, pinned: NDArray[np.int32]) -> tuple[Mask, Mask]:
         """Which of the fragments have broken off and may become rigid, and which have, but are too large."""
@@ -182,7 +190,7 @@ class RigidFragments:
         is_late = bonds.parted[parted, None] > time - CROSSINGS * crossing[pairs]
         return np.bincount(pairs[is_late], minlength=len(crossing))
 
-    def _piece(self, present: Fragments, number: np.int64) -> Piece:
+    def piece(self, present: Fragments, number: np.int64) -> Piece:
         """What a fragment consists of, and how it moves."""
         its = np.flatnonzero(present.number == number)
         slots, instances = present.slots[its], present.instances[its]
@@ -193,7 +201,9 @@ class RigidFragments:
         volume_ratio, _, rotation, stretch = deformations(self._instances, self._store, slots, instances)
         fragment = np.zeros(len(its), np.int64)
         place = position - center
-        rows = Held(present.ids[its], instances, fragment, place, place, mass, volume, table[STATE], volume_ratio, rotation, stretch)
+        deformation = table[DEFORMATION : DEFORMATION + 9].T
+        shown = volume_ratio, rotation, stretch
+        rows = Held(present.ids[its], instances, fragment, place, place, mass, volume, table[STATE], deformation, *shown)
         gradient, own = table[VELOCITY_GRADIENT : VELOCITY_GRADIENT + 9], volume ** (2.0 / 3.0) / 12.0
         curl = np.stack([gradient[7] - gradient[5], gradient[2] - gradient[6], gradient[3] - gradient[1]], axis=1)
         spin = mass @ (np.cross(rows.place, velocity.T) + own[:, None] * curl)
@@ -231,7 +241,7 @@ class RigidFragments:
             dynamic=True,
             mass=mass,
         )
-        properties = MassProperties(1.0, np.zeros(3), _inertia(rows) / mass)
+        properties = MassProperties(1.0, np.zeros(3), inertia_of(rows) / mass)
         body = RigidBody(collider, self._scene, is_piece=True, properties=properties)
         body.obstacle.point_spacing = POINT_SPACING * self._scene.solver.grid_spacing
         return body
@@ -244,12 +254,15 @@ class RigidFragments:
         stays = ((centers >= limits[0]) & (centers <= limits[1])).all(axis=1)
         if stays.all():
             return 0
-        kept = stays[self.held.fragment]
-        number = np.cumsum(stays) - 1
-        self.held = self.held.rows(kept)
+        return len(self.remove(stays).id)
+
+    def remove(self, stays: Mask) -> Held:
+        """Remove the fragments that do not stay (fragments,); returns their particles."""
+        kept, number = stays[self.held.fragment], np.cumsum(stays) - 1
+        left, self.held = self.held.rows(~kept), self.held.rows(kept)
         self.held = self.held._replace(fragment=number[self.held.fragment])
         self._rigid.set_added([body for body, is_here in zip(self._rigid.added, stays, strict=True) if is_here])
-        return int(np.count_nonzero(~kept))
+        return left
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The state as arrays for a checkpoint; that of the bodies is with the other rigid bodies."""
@@ -346,7 +359,7 @@ def _drawn_in(place: Floats, shape: Shape, spacing: float) -> Floats:
     return place - np.maximum(distance, 0.0)[:, None] * outward
 
 
-def _inertia(rows: Held) -> Floats:
+def inertia_of(rows: Held) -> Floats:
     """About the center of mass [kg m^2], (3, 3): that of the particles as cubes, sum m ((r^2 + s^2 / 6) 1 - r r^T)."""
     own = rows.volume ** (2.0 / 3.0) / 6.0
     spread = rows.mass @ ((rows.place**2).sum(axis=1) + own)
@@ -356,17 +369,17 @@ def _inertia(rows: Held) -> Floats:
 def _is_at_ease(pieces: list[Piece], limits: Limits, late: Ints) -> bool:
     """Whether the pieces of a body hardly swing or crack; `late` counts the bonds of each particle that have parted lately."""
     masses = np.array([piece.rows.mass.sum() for piece in pieces])
-    swings = np.array([_swing(piece) / limits.speed[piece.rows.instance[0]] for piece in pieces])
+    swings = np.array([swing(piece) / limits.speed[piece.rows.instance[0]] for piece in pieces])
     ids = np.concatenate([piece.rows.id for piece in pieces])
     return bool(late[ids].sum() <= LATE * len(ids) and masses @ swings**2 <= EASE**2 * masses.sum())
 
 
-def _swing(piece: Piece) -> float:
+def swing(piece: Piece) -> float:
     """The mean speed [m/s] of particles relative to a rigid body with their momentum and angular momentum.
 
     Of all rigid motions, that is the nearest to theirs, so the energies of this motion and of the rest add up.
     """
     mass = float(piece.rows.mass.sum())
-    turning = np.linalg.solve(_inertia(piece.rows), piece.spin)
+    turning = np.linalg.solve(inertia_of(piece.rows), piece.spin)
     rigid = 0.5 * float(piece.momentum @ piece.momentum) / mass + 0.5 * float(turning @ piece.spin)
     return math.sqrt(2.0 * max(piece.energy - rigid, 0.0) / mass)

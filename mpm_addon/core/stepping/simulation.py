@@ -228,6 +228,8 @@ class Simulation:
         """Emit the particles that are due at the current moment, sort, and return the frame."""
         self._stepper.clock.start()
         self._sort(self._emitted(self._moment.number, self._moment.share), is_frame=True)
+        if self._stepper.wholes.hold(self._stepper.pins.places.id):
+            self._sort()
         self._stepper.weigh()
         frame = make_frame(
             self._moment,
@@ -295,6 +297,7 @@ class Simulation:
         if is_frame:
             self._deleted += self._stepper.fragments.leave(self._limits)
             self._stepper.fragments.harden(self.scene.time.seconds_at(moment), self._stepper.pins.places.id)
+        new = self._stepper.wholes.release(new, self.control.take_in)
         self._levels.update(self.store, self.control)
         self._deleted += self._outflows.sort(self.store, new, self._limits, moment)
         self._stepper.begin()

@@ -35,6 +35,7 @@ from .rigid_fragments import RigidFragments
 from .space_filling import SpaceFilling
 from .tearing import Tearing
 from .time_step import Drive, Speeds
+from .whole_bodies import WholeBodies
 
 NO_SLOTS = np.zeros(0, np.int64)
 
@@ -49,7 +50,7 @@ class Stepper:
         pins: the pinned particles.
         rest: the bodies whose forces come from their rest state.
         tearing: the bonds between particles.
-        breaking: the fragments of brittle material; fragments: those that have become rigid.
+        breaking: the fragments of brittle material; fragments: those that have become rigid; wholes: whole bodies that are.
         moduli: the bulk moduli that fluids leave to the scene.
         spacing: cell size [m].
         moment: the moment of the last `move_to`, in frames.
@@ -79,6 +80,7 @@ class Stepper:
         self.tearing = Tearing(scene, instances, store, self.rest)
         self.breaking = Breaking(scene, instances, store, self.tearing)
         self.fragments = RigidFragments(scene, instances, store, self.breaking, self.tearing, self.rigid)
+        self.wholes = WholeBodies(scene, instances, store, self.breaking, self.tearing, self.rigid, self.fragments)
         self._time = scene.time
         self._director = Director(scene, instances, store)
         self.moduli = self._director.moduli
@@ -104,8 +106,8 @@ class Stepper:
 
     @property
     def must_sort(self) -> bool:
-        """Whether particles may have left the reach of their blocks; never while they are scattered for a planned substep."""
-        return self.planned is None and self._drift > self._farthest
+        """Whether particles may have left the reach of their blocks, or return; never while they are scattered for a planned substep."""
+        return self.planned is None and (self._drift > self._farthest or self.wholes.is_due)
 
     @property
     def may_have_strayed(self) -> bool:
@@ -135,6 +137,7 @@ class Stepper:
         self.tearing.begin()
         self.breaking.begin()
         self.fragments.begin()
+        self.wholes.begin()
 
     def begin_frame(self, frame: float) -> None:
         """Prepare for the substeps to the next frame."""
@@ -195,6 +198,7 @@ class Stepper:
         self._move_grid(dt)
         self.clock.spent("grid")
         self._meet_obstacles(dt)
+        self.wholes.watch(dt)
         self.pins.fix_nodes(self._store)
         self._director.limit_nodes()
         fastest = self._fastest_node()
@@ -208,7 +212,8 @@ class Stepper:
         self._is_near[self.pins.blocks] = True
         for obstacle in self.obstacles + self.rigid.near:
             self._is_near[obstacle.due_blocks(self._store.node_speeds, dt, self.pins.reach, farthest)] = True
-        self.planned = next_dt if farthest <= self._farthest and self.scheme.flip_ratio == 0.0 else None
+        may_plan = farthest <= self._farthest and self.scheme.flip_ratio == 0.0 and not self.wholes.is_due
+        self.planned = next_dt if may_plan else None
         trouble, drift = self._advance(dt)
         if trouble is not None:
             return trouble

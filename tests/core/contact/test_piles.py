@@ -312,7 +312,7 @@ def test_impulses_of_many_sweeps_are_equal_and_opposite() -> None:
     frames = simulation.frames()
     next(frames), next(frames)
     rigid = simulation._stepper.rigid
-    found = rigid._touching
+    found = rigid.touching
     assert found is not None
     masses, inertias = rigid._inverse()
     velocities = np.random.default_rng(1).normal(size=(len(masses), 6))

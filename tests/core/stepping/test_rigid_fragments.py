@@ -135,11 +135,7 @@ def test_pieces_that_are_too_large_keep_all_soft() -> None:
             assert np.array_equal(values, other.arrays[name]), name
 
 
-def test_whole_bodies_and_scenes_in_a_plane_stay_soft() -> None:
-    whole = spinning(frames=5)
-    simulation = Simulation(replace(whole, emitters=(replace(whole.emitters[0], angular_velocity=(0.0, 300.0, 0.0)),)))
-    *_, last = simulation.frames()
-    assert not simulation.rigid_bodies and last.bonds is not None and last.bonds.is_whole.all()
+def test_scenes_in_a_plane_stay_soft() -> None:
     assert spinning().has_rigid_fragments
     assert not spinning(0.0).has_rigid_fragments and not spinning(dimension=2).has_rigid_fragments
 
@@ -223,7 +219,9 @@ def test_a_simulation_resumes_with_rigid_fragments() -> None:
 
 
 def test_threads_do_not_change_the_bytes() -> None:
-    made = "from tests.core.stepping.test_rigid_fragments import spinning\nscenes = [spinning(frames=7, gravity=(0.0, 0.0, -9.81))]"
+    """Of pieces, and of a whole body that becomes matter and breaks."""
+    made = "from tests.core.stepping.test_rigid_fragments import spinning\nfrom tests.core.stepping.test_whole_bodies import falling\n"
+    made += "scenes = [spinning(frames=7, gravity=(0.0, 0.0, -9.81)), falling(frames=4, speed=4.0)]"
     assert len(digests_by_threads(made)) == 1
 
 
