@@ -1,7 +1,7 @@
 """Assigns the particles of a frame to meshes, and selects the attributes that the meshes get from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,11 @@ class Cloud:
     values: Mapping[str, NDArray[np.float32]]
     numbers: Mapping[str, NDArray[np.int32]]
     is_grainy: bool = False
+
+    def only(self, chosen: NDArray[Any]) -> "Cloud":
+        """Some of the particles, by a mask or by their numbers."""
+        values, numbers = ({name: each[chosen] for name, each in arrays.items()} for arrays in (self.values, self.numbers))
+        return replace(self, position=self.position[chosen], values=values, numbers=numbers)
 
 
 class Plan:

@@ -4,6 +4,7 @@ Source: Löschner, Böttcher, Jeske and Bender 2023, Weighted Laplacian smoothin
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ..storage.installation import require
 from ..storage.mesh_encoding import in_order_of_use
 from ..storage.surface_file import POSITION, SurfacePiece
+from . import drops
 from .particles import Cloud
 from .settings import Recipe
 
@@ -36,11 +38,27 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Surf
     Raises:
         SceneError: pysplashsurf is missing.
     """
-    asked = _asked(cloud)
     splashsurf = require("pysplashsurf", "pysplashsurf", "making surfaces")
-    recipe = recipe.of_grains if cloud.is_grainy else recipe
+    edge = 0.5 * recipe.voxel * cloud.spacing if voxel is None else voxel
+    if cloud.is_grainy:
+        return _mesh(splashsurf, cloud, recipe.of_grains, edge), edge
+    is_loose = drops.are_loose(cloud.position, cloud.spacing)
+    if not is_loose.any():
+        return _mesh(splashsurf, cloud, recipe, edge), edge
+    loose = cloud.only(is_loose)
+    piece = _mesh(splashsurf, loose, recipe.of_drops, edge)
+    if len(piece.triangles):
+        position = drops.with_volumes(piece.position, piece.triangles, loose.position, cloud.spacing)
+        piece = replace(piece, arrays={**piece.arrays, POSITION: position.astype(np.float32)})
+    if not is_loose.all():
+        piece = _joined(_mesh(splashsurf, cloud.only(~is_loose), recipe, edge), piece)
+    return piece, edge
+
+
+def _mesh(splashsurf: Any, cloud: Cloud, recipe: Recipe, edge: float) -> SurfacePiece:
+    """The mesh around particles with voxels of an edge [m]."""
+    asked = _asked(cloud)
     radius = 0.5 * cloud.spacing
-    edge = recipe.voxel * radius if voxel is None else voxel
     # keeps precision far from the origin
     center = 0.5 * (cloud.position.min(axis=0) + cloud.position.max(axis=0)).astype(np.float64)
     center = np.round(center / edge) * edge
@@ -60,7 +78,14 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Surf
     triangles, used = in_order_of_use(_proper(np.asarray(made.mesh.triangles)))
     position = (np.asarray(made.mesh.vertices)[used] + center).astype(np.float32)
     told = _unpacked({name: np.asarray(values)[used] for name, values in made.point_attributes.items()}, asked)
-    return SurfacePiece(cloud.name, triangles.astype(np.int32), {POSITION: position, **_answered(cloud, told, len(used))}), edge
+    return SurfacePiece(cloud.name, triangles.astype(np.int32), {POSITION: position, **_answered(cloud, told, len(used))})
+
+
+def _joined(body: SurfacePiece, loose: SurfacePiece) -> SurfacePiece:
+    """One mesh of two, with the same attributes."""
+    triangles = np.concatenate([body.triangles, loose.triangles + np.int32(len(body.position))])
+    arrays = {name: np.concatenate([values, loose.arrays[name]]) for name, values in body.arrays.items()}
+    return SurfacePiece(body.name, triangles, arrays)
 
 
 def _proper(triangles: NDArray[Any]) -> NDArray[Any]:

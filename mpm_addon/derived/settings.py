@@ -14,12 +14,14 @@ TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
 AUTOMATIC, ALL = "automatic", "all"
 
 # Part of the hashes; increase one when the same settings produce different data.
-_VERSION = 3
+_VERSION = 4
 _SKIN_VERSION = 3
 _VOLUME_VERSION = 1
 _FOAM_VERSION = 4
 
 
+# Iterations of smoothing that loose drops survive, at most.
+_CALM_DROPS = 5
 # The reach of particles [radii] in a surface that shows grains, and how many times less it is smoothed.
 _GRAINY_REACH, _GRAINY_CALM = 2.0, 5
 
@@ -43,6 +45,11 @@ class Recipe(NamedTuple):
     def of_grains(self) -> "Recipe":
         """The recipe of a surface that shows grains: it may be pitted, and keeps edges that are rounded off otherwise."""
         return self._replace(reach=_GRAINY_REACH, smoothing=self.smoothing // _GRAINY_CALM)
+
+    @property
+    def of_drops(self) -> "Recipe":
+        """The recipe of drops of few particles, which more smoothing would shrink to nothing."""
+        return self._replace(smoothing=min(self.smoothing, _CALM_DROPS))
 
 
 # At threshold 0.5 a flat surface at rest lies 0.27 spacings outside the particles' volume, and smoothing rounds off about as much along
