@@ -18,6 +18,7 @@ from ..geometry.outline import Outline
 from ..geometry.section import section_of
 from ..geometry.shadow import shadow
 from ..geometry.shapes.mesh import Mesh
+from ..laws import Water
 from ..memory import available_memory
 from ..particles import TEMPERATURE
 from ..scene.animation import value_at
@@ -26,8 +27,8 @@ from ..scene.emitter import PARTICLES_PER_CELL
 from ..scene.randomness import LARGEST_NOISE
 from ..scene.settings import CHECKPOINT_BYTES
 from ..scene.shape import Shape
-from .impact import stiffened_wave_speeds
-from .stiffness import settled_fluid, settled_law
+from .impact import fall, first_impact, stiffened_wave_speeds
+from .stiffness import follows_speed, modulus_at, settled_fluid, settled_law, starting_speed
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
 # Measured in dense material: 660 in single precision; 1638 in double precision, before copies were reduced.
@@ -300,9 +301,8 @@ def substep_rates(scene: Scene) -> Iterator[tuple[float, float, float]]:
     if scene.solver.time_step is not None:
         yield 0.0, end, 1.0 / scene.solver.time_step
         return
-    waves = [wave_speed_of(emitter, scene) for emitter in scene.emitters]
+    waves, later = _wave_speeds(scene)
     starts = [float(_speeds(scene, emitter).max()) + 3.0 * emitter.velocity_spread for emitter in scene.emitters]
-    later = stiffened_wave_speeds(scene, waves)
     times = sorted({0.0, end, *(min(seconds, end) for seconds, _ in later)})
     pairs = zip(scene.emitters, rest_states(scene), strict=True)
     longest = min([frame, *(_longest_substep(emitter, scene, has_rest_state=has_one) for emitter, has_one in pairs)])
@@ -311,6 +311,35 @@ def substep_rates(scene: Scene) -> Iterator[tuple[float, float, float]]:
         speed = max((wave + start for wave, start in zip(now, starts, strict=True)), default=0.0)
         limit = min(longest, scene.solver.cfl * scene.solver.grid_spacing / speed) if speed > 0.0 else longest
         yield begin, stop, 1.0 / limit
+
+
+def _wave_speeds(scene: Scene) -> tuple[list[float], list[tuple[float, float]]]:
+    """The wave speeds in the emitters' materials as emitted [m/s], and when they change [s] and what they are from then on [m/s].
+
+    Fluids whose modulus follows the speed fall freely until the first impact, and are no faster afterward. What moving colliders do to them
+    is unknown, so that with these, their modulus is the greatest that it can be.
+    """
+    waves = [wave_speed_of(emitter, scene) for emitter in scene.emitters]
+    later = stiffened_wave_speeds(scene, waves)
+    if any(collider.is_ever_enabled and (collider.dynamic or collider.motion is not None) for collider in scene.colliders):
+        return waves, later
+    end = (len(scene.time.frames) - 1) * scene.time.frame_seconds
+    for number, emitter in enumerate(scene.emitters):
+        if follows_speed(scene, emitter.material):
+            impact = first_impact(scene, emitter) or fall(scene, emitter, end)
+            start = starting_speed(scene)
+            fastest = max(start, impact.speed)
+            greatest = waves[number]
+            waves[number] = greatest * _softer(scene, emitter.material, 0.5 * (start + fastest))
+            later[number] = impact.seconds, greatest * _softer(scene, emitter.material, fastest)
+    return waves, later
+
+
+def _softer(scene: Scene, material: str, speed: float) -> float:
+    """Waves in a fluid whose modulus follows the speed [m/s], relative to the fastest that there can be."""
+    greatest = settled_law(scene, material)
+    assert isinstance(greatest, Water)
+    return math.sqrt(modulus_at(scene, material, speed) / greatest.bulk_modulus)
 
 
 def wave_speed_of(emitter: Emitter, scene: Scene) -> float:

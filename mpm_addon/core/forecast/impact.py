@@ -53,6 +53,12 @@ def first_impact(scene: Scene, emitter: Emitter) -> Impact | None:
     return _earliest(scene, emitter, scene.colliders, [other for other in scene.emitters if other is not emitter])
 
 
+def fall(scene: Scene, emitter: Emitter, end: float) -> Impact:
+    """The speed of an emitter's particles at a time [s] until which nothing stops them."""
+    flight = _flight(scene, emitter, np.array([end]))
+    return Impact(end, 0.0 if flight is None else float(np.linalg.norm(flight.velocity[0])))
+
+
 def first_stop(scene: Scene, emitter: Emitter) -> Impact | None:
     """As `first_impact`, but only on what does not fall itself: walls, and colliders that are not dynamic."""
     return _earliest(scene, emitter, [each for each in scene.colliders if each.is_ever_enabled and not each.dynamic], [])

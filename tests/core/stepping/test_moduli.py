@@ -7,6 +7,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from mpm_addon.core.forecast.estimate import automatic_substeps
 from mpm_addon.core.forecast.stiffness import reachable_speed, settled_moduli, starting_speed
 from mpm_addon.core.geometry.shapes import Points
 from mpm_addon.core.laws import law as laws
@@ -48,6 +49,8 @@ def test_a_drop_is_as_soft_as_its_speed_permits_and_no_softer() -> None:
     assert least / most == pytest.approx(math.sqrt(0.2 / 1.2), rel=1e-3)
     assert counts[0] < 1.15 * least / most * stiff[1].statistics.substeps
     assert sum(counts) < 0.75 * sum(frame.statistics.substeps for frame in stiff)
+    # and the pre-flight check knows it
+    assert automatic_substeps(described) == pytest.approx(sum(counts), rel=0.2)
     # v is that of the moment, so c >= 10 v within what two digits and the time between two sorts allow
     speeds = [float(np.linalg.norm(frame.arrays["velocity"], axis=1).max()) for frame in frames]
     assert max(speeds) > 0.9 * most
