@@ -137,7 +137,7 @@ class Brittle(DirectedLaw, ElasticLaw):
         0.8,
         minimum=0.0,
         maximum=1.0,
-        help="Pieces up to this share of their body become rigid once they have broken off and no longer vibrate, and whole bodies are "
+        help="Pieces up to this share of their body become rigid once they have broken off and no longer vibrate, and whole emitters are "
         "rigid until something could break them, which bakes much faster; rigid pieces break no further (0 keeps everything soft)",
     )
     restitution: float = parameter(
