@@ -44,16 +44,21 @@ class Moduli:
         names = {name for name in {each.name for each in instances} if follows_speed(scene, name)}
         self._followers = [number for number, each in enumerate(instances) if each.name in names and not each.has_melted]
         self._names = [name for name in scene.materials if name in names]
-        self._is_due = False
+        # whether the compression is measured before the next substep, now and at the last sort
+        self._is_due = self._was_due = False
+        self._softening = SOFTENING ** (1.0 / (scene.time.subframes + 1))
         self.speed = 0.0
         self._least, self._greatest = (starting_speed(scene), reachable_speed(scene)) if self._followers else (0.0, 0.0)
         self._set(self._least)
         self._saved = self.speed
 
     def load(self, snapshot: Mapping[str, NDArray[Any]]) -> None:
-        """Resume from the arrays of a checkpoint. Earlier versions had the moduli of the forecast from the beginning."""
+        """Resume from the arrays of a checkpoint. Earlier versions had the moduli of the forecast from the beginning.
+
+        A checkpoint of another scene may be of one where nothing was as fast, or where no modulus followed the speed.
+        """
         if self._followers:
-            self._set(float(snapshot.get("modulus_speed", np.array(self._greatest))))
+            self._set(max(self._least, float(snapshot.get("modulus_speed", np.array(self._greatest)))))
 
     def _set(self, speed: float) -> list[tuple[int, Water, Water]]:
         """Set the moduli for a speed [m/s]; returns the numbers of instances that changed, with their laws before and after."""
@@ -87,14 +92,15 @@ class Moduli:
 
     def begin_frame(self) -> None:
         """Let the compression be measured before the next substep."""
-        self._is_due = True
+        self._is_due = self._was_due = True
 
     def save(self) -> None:
         """Save the state at a sort, for `restore`."""
-        self._saved = self.speed
+        self._saved, self._was_due = self.speed, self._is_due
 
     def restore(self) -> None:
         """Return to the state that was saved last."""
+        self._is_due = self._was_due
         self._set(self._saved)
 
     def follow(self, control: StepControl, obstacle_speed: float) -> None:
@@ -102,7 +108,7 @@ class Moduli:
         if not self._followers:
             return
         if self._is_due:
-            least = max(self._least, SOFTENING * self.speed, self._pressing_speed())
+            least = max(self._least, self._softening * self.speed, self._pressing_speed())
             self._is_due = False
         elif max(control.speeds.particle, obstacle_speed) > self.speed:
             least = self.speed

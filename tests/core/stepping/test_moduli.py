@@ -1,6 +1,7 @@
 """The bulk modulus of water follows the speeds that occur, and neither its volume nor a resumed bake shows it."""
 
 import math
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -18,7 +19,7 @@ from mpm_addon.core.scene.description import Emitter, Scene
 from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping import moduli
 from mpm_addon.core.stepping.simulation import Simulation
-from mpm_addon.core.transfer.rows import STRESS, VELOCITY_GRADIENT
+from mpm_addon.core.transfer.rows import STATE, STRESS, VELOCITY_GRADIENT
 from tests.core.scenes import box, digests_by_threads, material, scene
 
 G = 9.81
@@ -97,6 +98,54 @@ def test_a_resumed_bake_has_the_same_bytes() -> None:
     del snapshot["modulus_speed"]
     earlier = Simulation(described, snapshot=snapshot)
     assert earlier.instances[0].law.bulk_modulus == settled_moduli(described)["water"]  # type: ignore[attr-defined]
+
+
+def test_a_take_may_add_the_first_water() -> None:
+    """The checkpoint has no modulus that follows the speed, so this one begins as in a new bake."""
+    water = fall()
+    jelly = Emitter("jelly", box((0.0, 0.0, 0.1), (0.2, 1.0, 0.2)), "jelly", sampling="lattice", particles_per_cell=4.0)
+    before = replace(water, emitters=(jelly,), materials={"jelly": replace(material("neo_hookean"), name="jelly")})
+    after = replace(before, emitters=(jelly, *water.emitters), materials={**before.materials, **water.materials})
+    simulation = Simulation(before)
+    next(simulation.frames())
+    resumed = Simulation(after, snapshot=simulation.snapshot(), before=before)
+    assert resumed._stepper.moduli.speed == pytest.approx(starting_speed(after))
+
+
+def test_moduli_fall_as_fast_with_subframes() -> None:
+    found = []
+    for subframes in (0, 3):
+        described = fall(frames=4, height=0.0)
+        described = replace(
+            described,
+            solver=replace(described.solver, gravity=(0.0, 0.0, 0.0)),
+            time=replace(described.time, subframes=subframes),
+        )
+        simulation = Simulation(described)
+        following, start = simulation._stepper.moduli, reachable_speed(described)
+        following._set(start)
+        list(simulation.frames())
+        found.append(following.speed / start)
+    assert found == pytest.approx(2 * [moduli.SOFTENING ** (described.time.frame_end - described.time.frame_start)], rel=1e-6)
+
+
+def test_what_has_been_measured_is_measured_again_after_an_instability() -> None:
+    described = fall(frames=3)
+    simulation = Simulation(described)
+    frames = simulation.frames()
+    next(frames)
+    following, stepper = simulation._stepper.moduli, simulation._stepper
+    stepper.begin_frame(float(described.time.frame_start))
+    its = np.flatnonzero(simulation.store.live)
+    simulation.store.table[STATE, its] = 0.97
+    following.follow(simulation.control, 0.0)
+    stiffened = following.speed
+    assert stiffened > starting_speed(described)
+    following.restore()
+    assert following.speed < stiffened
+    simulation.store.table[STATE, its] = 0.97
+    following.follow(simulation.control, 0.0)
+    assert following.speed == stiffened
 
 
 def test_any_number_of_threads_gives_the_same_bytes() -> None:
