@@ -73,13 +73,30 @@ def with_volumes(vertices: NDArray[Any], triangles: NDArray[Any], position: NDAr
     """
     vertices, position = vertices.astype(np.float64), position.astype(np.float64)
     _, part = np.unique(loose_parts(vertices, triangles), return_inverse=True)
+    part = _with_cavities(vertices, triangles, part, spacing)
     count = int(part.max()) + 1
-    middle = _middles(vertices, part, count)
-    corners = (vertices - middle[part])[triangles]
-    sixths = np.einsum("nd,nd->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
-    volume = np.bincount(part[triangles[:, 0]], weights=sixths, minlength=count) / 6.0
+    middle, volume = _middles(vertices, part, count), _volumes(vertices, triangles, part, count)
     owner = part[nearest(vertices, position, 1, spacing).number[:, 0]]
     wanted = np.bincount(owner, minlength=count) * spacing**3
     ratio = np.divide(wanted, volume, out=np.ones(count), where=(volume > 0.0) & (wanted > 0.0))
     scale = np.clip(np.cbrt(ratio), _LEAST, _MOST)
     return middle[part] + scale[part, None] * (vertices - middle[part])
+
+
+def _with_cavities(vertices: Floats, triangles: NDArray[Any], part: NDArray[np.int64], spacing: float) -> NDArray[np.int64]:
+    """The part of each vertex (k,), where the surface of a bubble inside a drop, which is turned inward, belongs to the drop."""
+    is_cavity = _volumes(vertices, triangles, part, int(part.max()) + 1) < 0.0
+    if is_cavity.all() or not is_cavity.any():
+        return part
+    outer = np.flatnonzero(~is_cavity[part])
+    _, first = np.unique(part, return_index=True)
+    drop = np.arange(len(is_cavity))
+    drop[is_cavity] = part[outer[nearest(vertices[outer], vertices[first[is_cavity]], 1, spacing).number[:, 0]]]
+    return np.unique(drop[part], return_inverse=True)[1].ravel()
+
+
+def _volumes(vertices: Floats, triangles: NDArray[Any], part: NDArray[np.int64], count: int) -> Floats:
+    """The volume within the triangles of each part [m^3], (count,), negative if they are turned inward."""
+    corners = (vertices - _middles(vertices, part, count)[part])[triangles]
+    sixths = np.einsum("nd,nd->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    return np.bincount(part[triangles[:, 0]], weights=sixths, minlength=count) / 6.0

@@ -45,6 +45,17 @@ def test_a_drop_has_the_volume_of_its_particles(edge: int, quality: str) -> None
     assert volume(cube(edge), quality) == pytest.approx(1.0, abs=0.02)
 
 
+@pytest.mark.parametrize("quality", ["good", "film"])
+def test_a_drop_around_a_bubble_has_the_volume_of_its_particles(quality: str) -> None:
+    """The surface of the bubble belongs to the drop. As two drops, its inner particles were lost, and a quarter of the volume with them."""
+    solid = cube(9)
+    hollow = solid[np.linalg.norm(solid - solid.mean(axis=0), axis=1) > 2.8 * SPACING]
+    piece, _ = reconstruct(cloud(hollow), RECIPES[quality], None)
+    parts = np.unique(mesh_topology.loose_parts(piece.position.astype(np.float64), piece.triangles))
+    assert len(parts) == 2
+    assert volume(hollow, quality) == pytest.approx(1.0, abs=0.02)
+
+
 def test_drops_beside_a_body_change_nothing_of_it() -> None:
     body, loose = cube(12), [cube(2, (3.0 * each, 0.0, 40.0)) for each in range(3)]
     alone, _ = reconstruct(cloud(body), RECIPES["good"], None)
