@@ -1,10 +1,11 @@
 """Whole bodies of brittle material: which of them are rigid until something could break them, and how their particles return to the store.
 
 As matter, a body that falls freely or lies at rest takes hundreds of substeps per frame, although it moves as a rigid body does. What can
-break it are impacts, at a speed v with the stress rho c v of the waves that they send through it, and what its own weight and its turning
-pull it with. So it is rigid as long as neither reaches its strength. See docs/solver.md.
+break it are impacts, at a speed v with a stress of up to `BENDING` rho c v, and what its own weight and its turning pull it with. So it is
+rigid as long as neither reaches its strength. See docs/solver.md.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -38,6 +39,8 @@ CONTACT_REACH = 2.0
 AROUND = np.stack(np.meshgrid(*[np.arange(-1, 2)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
 # a load that is there at once pulls twice as hard as one that grows slowly
 OVERSHOOT = 2.0
+# The stress in a beam that is stopped at its middle, over rho c v: its moment is v sqrt(E I rho A), which bends it with M t / (2 I).
+BENDING = math.sqrt(3.0)
 
 
 class Arrival(NamedTuple):
@@ -54,7 +57,9 @@ def may_be_held(scene: Scene) -> list[bool]:
 
     Forces do not act on rigid bodies, keyframes may weaken the material, and the layers of an inflow are no bodies.
     """
-    if not scene.has_rigid_fragments or scene.forces or scene.solver.max_speed is not None or scene.solver.time_step is not None:
+    solver = scene.solver
+    is_limited = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
+    if not scene.has_rigid_fragments or scene.forces or is_limited or solver.time_step is not None:
         return [False] * len(scene.materials)
     streams = {emitter.material for emitter in scene.emitters if emitter.mode == "inflow"}
     return [
@@ -87,8 +92,9 @@ def bears_itself(rows: Held, body: RigidBody, strength: float, gravity: float) -
     its ends by 3/4 rho g L^2 / t; both twice as hard if the load begins at once.
     """
     density, reach = float(rows.mass.sum() / rows.volume.sum()), float(np.linalg.norm(rows.place, axis=1).max())
-    # the height that a box with the variance of its particles has
-    height = float(np.sqrt(12.0 * np.linalg.eigvalsh(np.cov(rows.place.T, aweights=rows.mass))[0]))
+    # the height of a box with the variance of its particles, which are cubes: as points, n layers have s^2 (n^2 - 1) / 12
+    own = float(np.average(rows.volume ** (2.0 / 3.0), weights=rows.mass))
+    height = math.sqrt(max(12.0 * float(np.linalg.eigvalsh(np.cov(rows.place.T, aweights=rows.mass, ddof=0))[0]), 0.0) + own)
     pull = 0.5 * density * (float(np.linalg.norm(body.velocities[3:])) * reach) ** 2
     bending = 0.75 * density * gravity * (2.0 * reach) ** 2 / height
     return OVERSHOOT * max(pull, bending) < strength
@@ -175,7 +181,9 @@ class WholeBodies:
         self._gravity, self._spacing = greatest_gravity(scene), scene.solver.grid_spacing
         self._strength, self._speed = strengths(instances)
         self._known: Held | None = None
-        # the speed at which an impact may break each of the fragments [m/s], infinite if nothing can, and which must become matter
+        # the rigid fragments at the last sort, the speed at which an impact may break each [m/s], infinite if nothing can, and which must
+        # become matter
+        self._bodies: list[RigidBody] = []
         self._limits, self._due = np.zeros(0), np.zeros(0, np.bool_)
 
     @property
@@ -188,17 +196,23 @@ class WholeBodies:
         if self._known is not held:
             self._known, self._limits = held, self._speeds(held)
             self._rigid.foresight = self._foresight(LONGEST_STEP, self._limits) if np.isfinite(self._limits).any() else Foresight()
-        self._due = np.zeros(len(self._limits), np.bool_)
+        self._bodies = list(self._rigid.added)
+        # a take may continue with whole bodies that were rigid and may not be any more
+        self._due = self._limits == 0.0
 
     def _speeds(self, held: Held) -> Floats:
         """The speed at which an impact may break each fragment [m/s], (fragments,): infinite for those that have broken off."""
         count = len(self._rigid.added)
         result = np.full(count, np.inf)
-        np.minimum.at(result, held.fragment, self._speed[held.instance])
+        np.minimum.at(result, held.fragment, np.where(self._may[held.instance], self._breaking_speeds(held), 0.0))
         is_broken = np.zeros(count, np.bool_)
-        is_broken[held.fragment[self._is_parted()[held.id] | ~self._may[held.instance]]] = True
+        is_broken[held.fragment[self._is_parted()[held.id]]] = True
         result[is_broken] = np.inf
         return result
+
+    def _breaking_speeds(self, rows: Held) -> Floats:
+        """The speed of an impact that may break material as damaged as each particle is [m/s], (n,)."""
+        return (1.0 - rows.damage) * self._speed[rows.instance] / BENDING
 
     def _foresight(self, seconds: float, limits: Floats) -> Foresight:
         # what closes faster than a limit, of two surfaces
@@ -239,9 +253,14 @@ class WholeBodies:
         """
         if not self.is_due:
             return new
-        bodies = [body for body, is_due in zip(self._rigid.added, self._due, strict=True) if is_due]
-        rows = self._fragments.remove(~self._due)
-        rows = rows._replace(fragment=(np.cumsum(self._due) - 1)[rows.fragment])
+        due = {id(body) for body, is_due in zip(self._bodies, self._due, strict=True) if is_due}
+        # at a frame, others have become rigid or left since they were found
+        is_due = np.array([id(body) in due for body in self._rigid.added], np.bool_)
+        bodies = [body for body, is_its in zip(self._rigid.added, is_due, strict=True) if is_its]
+        if not bodies:
+            return new
+        rows = self._fragments.remove(~is_due)
+        rows = rows._replace(fragment=(np.cumsum(is_due) - 1)[rows.fragment])
         self._due = self._due[:0]
         released, arrivals = returned(rows, bodies, self._instances, self._store, self._spacing)
         for arrival in arrivals:
@@ -257,7 +276,8 @@ class WholeBodies:
         made = []
         for piece in self._apart(pieces):
             body = self._fragments.body_for(piece)
-            if body is not None and bears_itself(piece.rows, body, float(self._strength[piece.rows.instance].min()), self._gravity):
+            strength = float(((1.0 - piece.rows.damage) * self._strength[piece.rows.instance]).min())
+            if body is not None and bears_itself(piece.rows, body, strength, self._gravity):
                 made.append((piece, body))
         while made:
             is_safe = ~self._struck_at_once(made)
@@ -272,7 +292,7 @@ class WholeBodies:
     def _struck_at_once(self, made: list[tuple[Piece, RigidBody]]) -> Mask:
         """Which of these pieces something would strike within two substeps, if they were rigid."""
         rigid, added, before = self._rigid, list(self._rigid.added), self._rigid.foresight
-        limits = np.append(np.full(len(added), np.inf), [self._speed[piece.rows.instance].min() for piece, _ in made])
+        limits = np.append(np.full(len(added), np.inf), [self._breaking_speeds(piece.rows).min() for piece, _ in made])
         rigid.set_added([*added, *(body for _, body in made)])
         rigid.foresight = self._foresight(2.0 * LONGEST_STEP, limits)
         contacts, velocities = rigid.contacts_ahead()

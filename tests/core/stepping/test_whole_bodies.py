@@ -1,17 +1,21 @@
 """Whole brittle bodies that are rigid until something could break them: when they are, what is conserved, and reproducibility."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from mpm_addon.core.contact.coupling import LONGEST_STEP
+from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.force import Force
+from mpm_addon.core.stepping.held_particles import nothing_held
 from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.core.stepping.whole_bodies import bears_itself
 from tests.core.scenes import LATTICE, box, material, scene
 from tests.core.stepping.test_rigid_fragments import momenta_of_particles
 
@@ -49,7 +53,7 @@ def softened(described: Scene) -> tuple[Simulation, int]:
 
 
 def test_a_body_at_rest_is_rigid_from_the_first_frame_on() -> None:
-    """At 10 substeps of 1/240 s per frame. Negative controls: with a share of 0, and beside forces, keyframes and matter."""
+    """At 10 substeps of 1/240 s per frame. Negative controls: with a share of 0, and beside forces, limits, keyframes and matter."""
     stool = Collider("stool", box((0.0, 0.0, 0.1), (0.6, 0.6, 0.2)), friction=0.5)
     law = material("brittle", **BISCUIT)
     block = Emitter("block", box((0.0, 0.0, 0.301), 0.2), "brittle", **LATTICE)
@@ -61,10 +65,12 @@ def test_a_body_at_rest_is_rigid_from_the_first_frame_on() -> None:
     # its surface is not quite flat
     assert np.abs(frames[-1].position - frames[0].position).max() < 0.15 * 0.05
     weaker = replace(law, animation=Animation(np.array([1.0, 9.0]), {"tensile_strength": np.array([5.5e4, 1e3])}))
+    capped = Animation(np.array([1.0, 9.0]), {"max_speed": np.array([20.0, 10.0])})
     near, soft_law = Emitter("near", box((0.0, 0.0, 0.5), 0.1), "soft", **LATTICE), material("brittle", **BISCUIT, rigid_share=0.0)
     for other in (
         replace(described, materials={"brittle": material("brittle", **BISCUIT, rigid_share=0.0)}),
         replace(described, forces=(Force("wind", kind="wind"),)),
+        replace(described, solver=replace(described.solver, animation=capped)),
         replace(described, materials={"brittle": weaker}),
         replace(described, emitters=(block, near), materials={"brittle": law, "soft": replace(soft_law, name="soft")}),
     ):
@@ -74,7 +80,7 @@ def test_a_body_at_rest_is_rigid_from_the_first_frame_on() -> None:
 
 
 def test_it_becomes_matter_before_an_impact_that_could_break_it() -> None:
-    """One at 2 m/s, and not one at 0.2 m/s, below f / (rho c): no particle is in the floor before."""
+    """One at 2 m/s, and not one at 0.2 m/s, below f / (sqrt(3) rho c): no particle is in the floor before."""
     _, number = softened(falling())
     assert number > 1
     *_, rigid = Simulation(falling(frames=number)).frames()
@@ -152,6 +158,82 @@ def test_it_breaks_as_if_it_had_been_matter_throughout() -> None:
         patch.setattr("mpm_addon.core.stepping.whole_bodies.CONTACT_REACH", 0.0)
         late = pieces_at(4.0, is_held=True)
     assert len(late) != len(soft) or np.abs(late - soft).max() > 0.03
+
+
+def test_a_beam_breaks_on_an_edge_as_if_it_had_been_matter_throughout() -> None:
+    """At 0.8 f / (rho c): its middle stops, which bends it with sqrt(3) rho c v. Negative control: as if that were rho c v."""
+    edge = Collider("edge", box((0.0, 0.0, -0.1), (0.05, 2.0, 0.2)), friction=0.5)
+    shape = SHAPES["box"](center=(0.0, 0.0, 0.12), size=(0.8, 0.05, 0.1))
+    beam = {"shape": shape, "velocity": (0.0, 0.0, -0.8 * 0.67), "angular_velocity": (0.0, 0.0, 0.0)}
+    described = falling(colliders=(edge,), gravity=(0.0, 0.0, 0.0), frames=6, grid_spacing=0.025, emitter=beam)
+
+    def parted() -> int:
+        simulation = Simulation(described)
+        list(simulation.frames())
+        return int((~simulation._stepper.tearing.bonds.is_whole).sum())
+
+    wholes, held = "mpm_addon.core.stepping.whole_bodies", parted()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{wholes}.may_be_held", lambda scene: [False])
+        assert held == pytest.approx(parted(), rel=0.2) and held > 50
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{wholes}.BENDING", 1.0)
+        assert parted() == 0
+
+
+def test_what_an_impact_has_damaged_breaks_at_a_slower_one() -> None:
+    """Its strength is f (1 - d), so it becomes matter before an impact that it would survive undamaged."""
+    for damage, is_rigid in ((0.0, True), (0.6, False)):
+        simulation = Simulation(falling(speed=0.3, height=0.2, gravity=(0.0, 0.0, 0.0), emitter={"angular_velocity": (0.0, 0.0, 0.0)}))
+        frames = simulation.frames()
+        next(frames)
+        held = simulation._stepper.fragments.held
+        simulation._stepper.fragments.held = held._replace(damage=np.full(len(held.id), damage))
+        counts = [(len(simulation.rigid_bodies), simulation.store.particle_count) for _ in frames]
+        assert (counts == [(1, 0)] * len(counts)) is is_rigid
+
+
+def test_a_body_may_become_matter_at_the_frame_at_which_another_leaves() -> None:
+    """Whichever of them has the lower number: the bodies are numbered anew before the other becomes matter."""
+    described = falling(height=5.0, frames=3)
+    bar = described.emitters[0]
+    away = replace(bar, name="away", shape=SHAPES["box"](center=(3.0, 0.0, 5.0), size=(0.2, 0.2, 0.2)))
+    for emitters, due in (((bar, away), [True, False]), ((away, bar), [False, True])):
+        simulation = Simulation(replace(described, emitters=emitters))
+        frames = simulation.frames()
+        next(frames)
+        wholes, count = simulation._stepper.wholes, len(simulation._stepper.fragments.held.id)
+        simulation._limits[1, 0] = 2.0 / 0.05
+        wholes._due[:] = due
+        simulation._sort(is_frame=True)
+        assert not simulation.rigid_bodies
+        assert simulation.store.particle_count + simulation._deleted == count and simulation._deleted < simulation.store.particle_count
+        assert float(simulation.store.positions(0.05)[simulation.store.live, 0].max()) < 1.0
+
+
+def test_a_take_with_forces_lets_whole_bodies_become_matter() -> None:
+    described = falling(height=5.0, frames=3)
+    simulation = Simulation(described)
+    next(simulation.frames())
+    assert len(simulation.rigid_bodies) == 1
+    windy = replace(described, forces=(Force("wind", kind="wind"),))
+    resumed = Simulation(windy, snapshot=simulation.snapshot(), before=described)
+    next(resumed.frames())
+    assert not resumed.rigid_bodies and resumed.store.particle_count == len(simulation._stepper.fragments.held.id)
+
+
+def test_the_height_of_a_tilted_plate_is_that_of_its_layers() -> None:
+    """3/2 rho g L^2 / h with L = 2 r and h = n s, also for a single layer, whose particles have no extent across it."""
+    spacing, turn = 0.01, euler_matrix((20.0, 33.0, 50.0))
+    for layers in (1, 2, 5):
+        axes = [np.arange(count) - 0.5 * (count - 1) for count in (60, 40, layers)]
+        place = spacing * np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3) @ turn.T
+        mass, volume = np.full(len(place), 2000.0 * spacing**3), np.full(len(place), spacing**3)
+        rows = nothing_held()._replace(place=place, mass=mass, volume=volume)
+        resting: Any = SimpleNamespace(velocities=np.zeros(6))
+        load = 1.5 * 2000.0 * 9.81 * (2.0 * np.linalg.norm(place, axis=1).max()) ** 2 / (layers * spacing)
+        assert not bears_itself(rows, resting, 0.999 * load, 9.81)
+        assert bears_itself(rows, resting, 1.001 * load, 9.81)
 
 
 def test_a_simulation_resumes_before_and_after() -> None:
