@@ -144,6 +144,11 @@ class Stepper:
         self._director.begin_frame(frame)
         for obstacle in self.obstacles + self.rigid.groups:
             obstacle.begin_frame()
+        if any(obstacle.is_moving for obstacle in self.obstacles):
+            for obstacle in self.obstacles:
+                obstacle.take_values(frame)
+                obstacle.move_to(frame)
+            self.wholes.look_ahead()
 
     def move_to(self, frame: float) -> Drive:
         """Move gravity, forces, materials and pins to a moment, in frames; returns what limits the substeps from there."""

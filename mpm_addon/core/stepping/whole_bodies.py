@@ -224,6 +224,11 @@ class WholeBodies:
         parted[bonds.pairs[~bonds.is_whole]] = True
         return parted
 
+    def look_ahead(self) -> None:
+        """Find those that must become matter before the first substep of a frame, from which on what touches them may be faster."""
+        if self._rigid.foresight != Foresight():
+            self._due |= self._struck(*self._rigid.contacts_ahead(), 2.0 * LONGEST_STEP, self._limits)
+
     def watch(self, dt: float) -> None:
         """Find those that must become matter before the next substep, after the contacts of this one of dt [s]."""
         rigid, count = self._rigid, len(self._limits)

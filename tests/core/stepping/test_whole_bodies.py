@@ -181,6 +181,26 @@ def test_a_beam_breaks_on_an_edge_as_if_it_had_been_matter_throughout() -> None:
         assert parted() == 0
 
 
+def test_what_it_lies_on_may_start_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A narrow stool that jerks upward from the fourth frame on breaks a beam. Negative control: without looking ahead at each frame."""
+    rise = np.eye(4)
+    rise[2, 3] = 2.0 * 10 / 24
+    motion = Motion(np.array([1.0, 4.0, 14.0]), matrices=np.stack([np.eye(4), np.eye(4), rise]))
+    stool = Collider("stool", box((0.0, 0.0, 0.1), (0.1, 0.6, 0.2)), friction=0.5, motion=motion)
+    beam = {"shape": box((0.0, 0.0, 0.2501), (0.8, 0.05, 0.1)), "velocity": (0.0, 0.0, 0.0), "angular_velocity": (0.0, 0.0, 0.0)}
+    described = falling(colliders=(stool,), gravity=(0.0, 0.0, -1.0), frames=5, grid_spacing=0.025, emitter=beam)
+
+    def counts() -> tuple[int, int]:
+        simulation = Simulation(described)
+        rigid = [len(simulation.rigid_bodies) for _ in simulation.frames()]
+        return rigid[3], int((~simulation._stepper.tearing.bonds.is_whole).sum())
+
+    is_rigid, parted = counts()
+    assert is_rigid == 1 and parted > 50
+    monkeypatch.setattr("mpm_addon.core.stepping.whole_bodies.WholeBodies.look_ahead", lambda _: None)
+    assert counts() == (1, 0)
+
+
 def test_what_an_impact_has_damaged_breaks_at_a_slower_one() -> None:
     """Its strength is f (1 - d), so it becomes matter before an impact that it would survive undamaged."""
     for damage, is_rigid in ((0.0, True), (0.6, False)):
