@@ -41,6 +41,8 @@ AROUND = np.stack(np.meshgrid(*[np.arange(-1, 2)] * 3, indexing="ij"), axis=-1).
 OVERSHOOT = 2.0
 # The stress in a beam that is stopped at its middle, over rho c v: its moment is v sqrt(E I rho A), which bends it with M t / (2 I).
 BENDING = math.sqrt(3.0)
+# any speed at all [m/s]
+ANY = 1e-9
 
 
 class Arrival(NamedTuple):
@@ -85,19 +87,29 @@ def greatest_gravity(scene: Scene) -> float:
     return max(float(np.linalg.norm(each)) for each in (solver.gravity, *keyed))
 
 
-def bears_itself(rows: Held, body: RigidBody, strength: float, gravity: float) -> bool:
-    """Whether a body can neither tear itself apart by its turning, nor break under its weight [m/s^2], wherever it is supported.
+def bears_turning(rows: Held, body: RigidBody, strength: float) -> bool:
+    """Whether a body cannot tear itself apart by its turning.
 
-    A bar of the length L that turns about its middle is pulled by rho w^2 (L / 2)^2 / 2, and a beam of the height t between supports at
-    its ends by 3/4 rho g L^2 / t; both twice as hard if the load begins at once.
+    A bar of the length L that turns about its middle is pulled by rho w^2 (L / 2)^2 / 2, and twice as hard if the load begins at once.
     """
-    density, reach = float(rows.mass.sum() / rows.volume.sum()), float(np.linalg.norm(rows.place, axis=1).max())
+    density, reach = _density_and_reach(rows)
+    return OVERSHOOT * 0.5 * density * (float(np.linalg.norm(body.velocities[3:])) * reach) ** 2 < strength
+
+
+def bears_weight(rows: Held, strength: float, gravity: float) -> bool:
+    """Whether a body cannot break under its weight [m/s^2], wherever it is supported.
+
+    A beam of the height t between supports at its ends is pulled by 3/4 rho g L^2 / t, and twice as hard if the load begins at once.
+    """
+    density, reach = _density_and_reach(rows)
     # the height of a box with the variance of its particles, which are cubes: as points, n layers have s^2 (n^2 - 1) / 12
     own = float(np.average(rows.volume ** (2.0 / 3.0), weights=rows.mass))
     height = math.sqrt(max(12.0 * float(np.linalg.eigvalsh(np.cov(rows.place.T, aweights=rows.mass, ddof=0))[0]), 0.0) + own)
-    pull = 0.5 * density * (float(np.linalg.norm(body.velocities[3:])) * reach) ** 2
-    bending = 0.75 * density * gravity * (2.0 * reach) ** 2 / height
-    return OVERSHOOT * max(pull, bending) < strength
+    return OVERSHOOT * 0.75 * density * gravity * (2.0 * reach) ** 2 / height < strength
+
+
+def _density_and_reach(rows: Held) -> tuple[float, float]:
+    return float(rows.mass.sum() / rows.volume.sum()), float(np.linalg.norm(rows.place, axis=1).max())
 
 
 def struck(contacts: Contacts, velocities: Floats, seconds: float, gravity: float, spacing: float) -> tuple[Ints, Ints, Floats]:
@@ -204,15 +216,20 @@ class WholeBodies:
         """The speed at which an impact may break each fragment [m/s], (fragments,): infinite for those that have broken off."""
         count = len(self._rigid.added)
         result = np.full(count, np.inf)
-        np.minimum.at(result, held.fragment, np.where(self._may[held.instance], self._breaking_speeds(held), 0.0))
+        may = np.ones(count, np.bool_)
+        may[held.fragment[~self._may[held.instance]]] = False
         is_broken = np.zeros(count, np.bool_)
         is_broken[held.fragment[self._is_parted()[held.id]]] = True
-        result[is_broken] = np.inf
+        for number in np.flatnonzero(~is_broken):
+            result[number] = self._breaking_speed(held.rows(held.fragment == number)) if may[number] else 0.0
         return result
 
-    def _breaking_speeds(self, rows: Held) -> Floats:
-        """The speed of an impact that may break material as damaged as each particle is [m/s], (n,)."""
-        return (1.0 - rows.damage) * self._speed[rows.instance] / BENDING
+    def _breaking_speed(self, rows: Held) -> float:
+        """The speed of an impact that may break a body as damaged as it is [m/s]: any, if whatever supports it may."""
+        left = 1.0 - rows.damage
+        if not bears_weight(rows, float((left * self._strength[rows.instance]).min()), self._gravity):
+            return ANY
+        return float((left * self._speed[rows.instance]).min()) / BENDING
 
     def _foresight(self, seconds: float, limits: Floats) -> Foresight:
         # what closes faster than a limit, of two surfaces
@@ -282,7 +299,7 @@ class WholeBodies:
         for piece in self._apart(pieces):
             body = self._fragments.body_for(piece)
             strength = float(((1.0 - piece.rows.damage) * self._strength[piece.rows.instance]).min())
-            if body is not None and bears_itself(piece.rows, body, strength, self._gravity):
+            if body is not None and bears_turning(piece.rows, body, strength):
                 made.append((piece, body))
         while made:
             is_safe = ~self._struck_at_once(made)
@@ -297,7 +314,7 @@ class WholeBodies:
     def _struck_at_once(self, made: list[tuple[Piece, RigidBody]]) -> Mask:
         """Which of these pieces something would strike within two substeps, if they were rigid."""
         rigid, added, before = self._rigid, list(self._rigid.added), self._rigid.foresight
-        limits = np.append(np.full(len(added), np.inf), [self._breaking_speeds(piece.rows).min() for piece, _ in made])
+        limits = np.append(np.full(len(added), np.inf), [self._breaking_speed(piece.rows) for piece, _ in made])
         rigid.set_added([*added, *(body for _, body in made)])
         rigid.foresight = self._foresight(2.0 * LONGEST_STEP, limits)
         contacts, velocities = rigid.contacts_ahead()
