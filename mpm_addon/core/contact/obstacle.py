@@ -1,7 +1,7 @@
 """One rigid collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it.
 
-A collider that moves is measured again only if it has moved by part of a cell, if the blocks change, or at a new frame. Until then, the
-distance at a node changes with the motion of the nearest point of its surface.
+A collider that moves is measured again only if it has moved by part of a cell, if it may touch other blocks, if the blocks change, or at a
+new frame. Until then, the distance at a node changes with the motion of the nearest point of its surface.
 """
 
 import math
@@ -94,12 +94,34 @@ def joined_fields(fields: list[Field]) -> Field:
 
 
 class _Measured(NamedTuple):
-    """A field, and what it was measured from: the keys of the blocks, the pose (4, 4), and the nodes of its rows [m], (rows, n, 3)."""
+    """A field, and what it was measured from.
+
+    Attributes:
+        field: the field, of the blocks that were near.
+        keys: of all blocks, shape (blocks,).
+        matrix: the pose (4, 4).
+        nodes: of the blocks that were near [m], (rows, n, 3).
+        middles: of the others [m], (others, 3).
+        rooms: how far what is at their nodes may move before the collider may touch them [m], (others,).
+    """
 
     field: Field
     keys: Ints
     matrix: Floats
     nodes: Floats
+    middles: Floats
+    rooms: Floats
+
+    def is_apart(self, back: Floats, radius: float) -> bool:
+        """Whether the collider cannot touch the other blocks yet.
+
+        Args:
+            back: (4, 4) the rigid motion from where something is now to where it was.
+            radius: of a block [m].
+        """
+        turn = back[:3, :3] - np.eye(3)
+        ways = np.linalg.norm(self.middles @ turn.T + back[:3, 3], axis=1) + radius * np.linalg.norm(turn)
+        return bool((ways <= self.rooms).all())
 
 
 def empty_field(dimension: int) -> Field:
@@ -250,16 +272,21 @@ class Obstacle(AnimatedObstacle):
             if moved is not None:
                 return moved
         middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self._spacing
-        near = np.flatnonzero(self.distance(middle)[0] < (_RADIUS + _REACH) * self._spacing)
+        rooms = self.distance(middle)[0] - (_RADIUS + COVER_REACH) * self._spacing
+        near = np.flatnonzero(rooms < MOST_WAY * self._spacing)
         nodes = nodes_of(coordinates[near], 2 if self._is_plane else 3) * self._spacing
         distance, normal = self.distance(nodes.reshape(-1, 3))
         distance, normal = distance.reshape(nodes.shape[:2]), normal.reshape(nodes.shape)
         # far from a moving mesh the distance is only a bound, so the middle of a block alone is not enough
-        is_near = distance.min(axis=1, initial=np.inf) < _REACH * self._spacing
+        nearest = distance.min(axis=1, initial=np.inf)
+        rooms[near] = nearest - COVER_REACH * self._spacing
+        is_near = nearest < _REACH * self._spacing
         if not is_near.all():
             near, distance, normal, nodes = near[is_near], distance[is_near], normal[is_near], nodes[is_near]
         field = self._field(number, keys[near], distance, normal)
-        self._measured = _Measured(field, keys, self._matrix, nodes) if self.is_moving else None
+        if self.is_moving:
+            others = np.delete(np.arange(len(keys)), near)
+            self._measured = _Measured(field, keys, self._matrix, nodes, middle[others], rooms[others])
         return field
 
     def _moved(self, before: _Measured) -> Field | None:
@@ -267,7 +294,7 @@ class Obstacle(AnimatedObstacle):
         # where the material points that are at a place now were then
         back = before.matrix @ np.linalg.inv(self._matrix)
         size = float(np.cbrt(abs(np.linalg.det(back[:3, :3]))))
-        if abs(size - 1.0) > _SAME_SIZE:
+        if abs(size - 1.0) > _SAME_SIZE or not before.is_apart(back, _RADIUS * self._spacing):
             return None
         field = before.field
         distance, normal, ways = np.empty_like(field.distance), np.empty_like(field.normal), np.zeros(len(field.distance))

@@ -174,3 +174,32 @@ def test_a_collider_that_moves_is_measured_as_often_as_it_has_moved(speed: float
     # two queries for each measurement; with 0.02 m, the rim moves by two cells in all, with 0.3 m by up to a cell in a step
     times = sum(obstacle is carried for obstacle in asked) // 2
     assert 10 <= times <= 25 if speed < 0.1 else times == 41
+
+
+@pytest.mark.parametrize("turn", [0.0, 1.4])
+def test_a_collider_that_comes_from_afar_within_a_frame_is_found(turn: float) -> None:
+    """A bat that flies at a block at rest, or swings at it about a far end, is at its nodes as soon as it is there."""
+    spacing = 0.02
+    start, end = np.eye(4), np.eye(4)
+    start[:3, 3], end[:3, 3] = (-0.5, 0.0, 0.05), (-0.02, 0.0, 0.05)
+    if turn:
+        start[:3, 3] = end[:3, 3] = -0.07, 0.0, -0.2
+        start[:3, :3] = [[np.cos(turn), 0.0, -np.sin(turn)], [0.0, 1.0, 0.0], [np.sin(turn), 0.0, np.cos(turn)]]
+    bat = box((0.0, 0.0, 0.225), (0.06, 0.4, 0.45)) if turn else box((0.0, 0.0, 0.0), (0.06, 0.4, 0.3))
+    moving = Collider("bat", bat, motion=Motion(np.array([1.0, 2.0]), matrices=np.stack([start, end])))
+    water = Emitter("water", box((0.0, 0.0, 0.06), 0.1), "water", **LATTICE)
+    made = scene(water, materials=(material("water"),), colliders=(moving,), grid_spacing=spacing, frames=2)
+    simulation = Simulation(made)
+    next(simulation.frames())
+    layout = simulation.store.layout
+    carried, fresh = Obstacle(moving, made), Obstacle(moving, made)
+    found = []
+    for frame in np.linspace(1.0, 2.0, 201):
+        for obstacle in (carried, fresh):
+            obstacle.move_to(float(frame))
+        fresh.begin_frame()
+        field, exact = (each.measure(0, layout.node_keys, layout.node_coordinates) for each in (carried, fresh))
+        touched = exact.keys[(exact.distance < spacing).any(axis=1)]
+        assert np.isin(touched, field.keys).all()
+        found.append(len(touched))
+    assert found[0] == 0 and found[-1] > 10
