@@ -95,15 +95,31 @@ def modulus_at(scene: Scene, name: str, speed: float) -> float:
 def starting_speed(scene: Scene) -> float:
     """The speed that moduli have to hold for at first [m/s]: that of emission, and of a fall over the height of an emitter.
 
-    Under water of the depth H, K = rho (10 v)^2 with v^2 = 2 g H, so its weight compresses it by half a percent at most.
+    Under water of the depth H, K = rho (10 v)^2 with v^2 = 2 g H, so its weight compresses it by half a percent at most. Where a vessel
+    tilts, the water in it is as deep as it would be if it turned with it.
     """
     tracks = [(each, _track(scene, each)) for each in scene.emitters]
     strongest = max(weight for weight, _ in _gravities(scene))
     speeds = [LEAST_SHARE * reachable_speed(scene), *(_thrown(scene, each) for each in scene.colliders if each.is_ever_enabled)]
     for emitter, track in tracks:
-        deep = max(float(np.ptp(track.boxes[0] @ up)) for _, up in _gravities(scene))
+        boxes = [track.boxes[0] @ turn.T for turn in (np.eye(3), *_turns(scene, track))]
+        deep = max(float(np.ptp(box @ up)) for _, up in _gravities(scene) for box in boxes)
         speeds.append(math.hypot(_initial_speed(scene, emitter, track), math.sqrt(2.0 * strongest * deep)))
     return max(speeds)
+
+
+def _turns(scene: Scene, emitter: "_Track") -> Iterator[Floats]:
+    """How colliders turn that an emitter's matter may be in, or on, from their first pose (3, 3)."""
+    low, high = emitter.boxes[0].min(axis=0), emitter.boxes[0].max(axis=0)
+    for collider in scene.colliders:
+        if not collider.is_ever_enabled or collider.motion is None or collider.motion.matrices is None:
+            continue
+        corners = _track(scene, collider).boxes[0]
+        if np.isfinite(corners).all() and ((corners.min(axis=0) <= high) & (low <= corners.max(axis=0))).all():
+            poses = np.asarray(collider.motion.matrices, np.float64)[:, :3, :3]
+            first = np.linalg.inv(poses[0])
+            chosen = np.unique(np.linspace(0, len(poses) - 1, STEPS).round().astype(np.int64))
+            yield from (pose @ first for pose in poses[chosen])
 
 
 def surface_stress_of(scene: Scene, name: str) -> float:
