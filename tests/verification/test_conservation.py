@@ -13,9 +13,7 @@ SPLINES = pytest.mark.parametrize("kernel", ["quadratic", "cubic"])
 BOTH_DIMENSIONS = pytest.mark.parametrize("dimension", [2, 3])
 
 
-# each spline in each dimension, and each of them once in double precision
-APIC = [(dimension, kernel, "apic", "float32") for dimension in (2, 3) for kernel in ("quadratic", "cubic")]
-APIC += [(2, "quadratic", "apic", "float64"), (3, "cubic", "apic", "float64")]
+APIC = [(dimension, kernel, "apic", precision) for dimension in (2, 3) for kernel in ("quadratic", "cubic") for precision in TOLERANCE]
 OTHERS = [(2, "quadratic", "pic", "float64"), (3, "cubic", "flip", "float64"), (2, "cubic", "flip", "float32")]
 
 

@@ -239,7 +239,9 @@ class Water(FluidLaw):
         if self.equation_of_state == "linear":
             same = 1.0 - ratio * (1.0 - taut)
         else:
-            same = (1.0 + ratio * (taut**-self.exponent - 1.0)) ** (-1.0 / self.exponent)
+            # no tension is greater than that at its slack, which a soft fluid may not even reach
+            same = np.maximum(1.0 + ratio * (taut**-self.exponent - 1.0), slack**-self.exponent) ** (-1.0 / self.exponent)
+        same = np.minimum(same, slack)
         return np.where(volume_ratio < its, same, np.maximum(volume_ratio, slack))
 
     def greatest_viscosity(self, stiffness_scale: float = 1.0) -> float:

@@ -25,8 +25,8 @@ from .time_step import StepControl
 MOST_COMPRESSED = 0.01 / math.sqrt(3.0)
 # As many particles may be faster: single drops of a few cells, whose impact compresses no more than these.
 SPRAY = 32
-# What the speed of the moduli falls to from one frame to the next, while nothing is fast: fluids at rest expand and contract slowly
-SOFTENING = 0.95
+# In this time the speed of the moduli falls to a share of 1/e, while nothing is fast [s]: fluids at rest expand and contract slowly.
+SOFTENING = 0.8
 
 
 class Moduli:
@@ -46,7 +46,7 @@ class Moduli:
         self._names = [name for name in scene.materials if name in names]
         # whether the compression is measured before the next substep, now and at the last sort
         self._is_due = self._was_due = False
-        self._softening = SOFTENING ** (1.0 / (scene.time.subframes + 1))
+        self._softening = math.exp(-scene.time.frame_seconds / (scene.time.subframes + 1) / SOFTENING)
         self.speed = 0.0
         self._least, self._greatest = (starting_speed(scene), reachable_speed(scene)) if self._followers else (0.0, 0.0)
         self._set(self._least)
