@@ -101,13 +101,8 @@ class _Search:
             is_middle: whether what also has a surface above counts, as a room does; elsewhere, it is a wall beside.
             without: an object that does not count.
         """
-        found = [
-            ground
-            for item, evaluated in self._items
-            if item != without
-            and (ground := self._ground(item, evaluated, place, bounds)) is not None
-            and (is_middle or not ground.encloses)
-        ]  # fmt: skip
+        grounds = [self._ground(item, evaluated, place, bounds) for item, evaluated in self._items if item != without]
+        found = [ground for ground in grounds if ground is not None and (is_middle or not ground.encloses)]
         if not found:
             return None
         top = max(found, key=lambda each: each.height)

@@ -18,7 +18,6 @@ from ..geometry.outline import Outline
 from ..geometry.section import section_of
 from ..geometry.shadow import shadow
 from ..geometry.shapes.mesh import Mesh
-from ..laws import Water
 from ..memory import available_memory
 from ..particles import TEMPERATURE
 from ..scene.animation import value_at
@@ -28,7 +27,7 @@ from ..scene.randomness import LARGEST_NOISE
 from ..scene.settings import CHECKPOINT_BYTES
 from ..scene.shape import Shape
 from .impact import fall, first_impact, stiffened_wave_speeds
-from .stiffness import follows_speed, modulus_at, settled_fluid, settled_law, starting_speed
+from .stiffness import follows_speed, modulus_at, settled_fluid, settled_law, settled_moduli, starting_speed
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
 # Measured in dense material: 660 in single precision; 1638 in double precision, before copies were reduced.
@@ -337,9 +336,7 @@ def _wave_speeds(scene: Scene) -> tuple[list[float], list[tuple[float, float]]]:
 
 def _softer(scene: Scene, material: str, speed: float) -> float:
     """Waves in a fluid whose modulus follows the speed [m/s], relative to the fastest that there can be."""
-    greatest = settled_law(scene, material)
-    assert isinstance(greatest, Water)
-    return math.sqrt(modulus_at(scene, material, speed) / greatest.bulk_modulus)
+    return math.sqrt(modulus_at(scene, material, speed) / settled_moduli(scene)[material])
 
 
 def wave_speed_of(emitter: Emitter, scene: Scene) -> float:

@@ -1,5 +1,6 @@
 """Colliders among nodes and particles: thin walls, corners, and regions that the solver skips because they are empty."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from mpm_addon.core import simulate
 from mpm_addon.core.contact import footing
 from mpm_addon.core.contact import slabs as slabs_of_colliders
-from mpm_addon.core.contact.obstacle import Obstacle
+from mpm_addon.core.contact.obstacle import Field, Obstacle
 from mpm_addon.core.failure import Trouble
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Motion
@@ -140,6 +141,29 @@ def test_colliders_of_one_level_touch_no_node_together(monkeypatch: pytest.Monke
             assert slabs.levels[other] < slabs.levels[one] or not touched[one] & touched[other]
 
 
+def measured_along(
+    shape: Any, poses: np.ndarray, middle: tuple[float, float, float], spacing: float, steps: int
+) -> tuple[Obstacle, Iterator[tuple[Field, Field]]]:
+    """A collider that moves beside water within a frame, and at each step the field that it carries on and the one measured anew."""
+    moving = Collider("moving", shape, motion=Motion(np.array([1.0, 2.0]), matrices=poses))
+    water = Emitter("water", box(middle, 0.1), "water", **LATTICE)
+    made = scene(water, materials=(material("water"),), colliders=(moving,), grid_spacing=spacing, frames=2)
+    simulation = Simulation(made)
+    next(simulation.frames())
+    layout = simulation.store.layout
+    carried, fresh = Obstacle(moving, made), Obstacle(moving, made)
+
+    def fields() -> Iterator[tuple[Field, Field]]:
+        for frame in np.linspace(1.0, 2.0, steps):
+            for obstacle in (carried, fresh):
+                obstacle.move_to(float(frame))
+            fresh.begin_frame()
+            one, other = (each.measure(0, layout.node_keys, layout.node_coordinates) for each in (carried, fresh))
+            yield one, other
+
+    return carried, fields()
+
+
 @pytest.mark.parametrize("speed", [0.02, 0.3])
 def test_a_collider_that_moves_is_measured_as_often_as_it_has_moved(speed: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between measurements, the distance of a turning, sinking cup at the nodes is that in its pose, to a part of the way since."""
@@ -149,21 +173,11 @@ def test_a_collider_that_moves_is_measured_as_often_as_it_has_moved(speed: float
     turn = 3.0 * speed
     poses[1, :3, :3] = [[np.cos(turn), 0.0, np.sin(turn)], [0.0, 1.0, 0.0], [-np.sin(turn), 0.0, np.cos(turn)]]
     poses[1, :3, 3] = 0.0, 0.0, -speed
-    moving = Collider("cup", shape, motion=Motion(np.array([1.0, 2.0]), matrices=poses))
-    water = Emitter("water", box((0.005, 0.005, 0.06), 0.1), "water", **LATTICE)
-    made = scene(water, materials=(material("water"),), colliders=(moving,), grid_spacing=spacing, frames=2)
-    simulation = Simulation(made)
-    next(simulation.frames())
-    layout = simulation.store.layout
-    carried, fresh = Obstacle(moving, made), Obstacle(moving, made)
+    carried, fields = measured_along(shape, poses, (0.005, 0.005, 0.06), spacing, 41)
     asked = []
     ask = Obstacle.distance
     monkeypatch.setattr(Obstacle, "distance", lambda self, points, **rest: asked.append(self) or ask(self, points, **rest))
-    for frame in np.linspace(1.0, 2.0, 41):
-        for obstacle in (carried, fresh):
-            obstacle.move_to(float(frame))
-        fresh.begin_frame()
-        field, exact = (each.measure(0, layout.node_keys, layout.node_coordinates) for each in (carried, fresh))
+    for field, exact in fields:
         rows = np.searchsorted(field.keys, exact.keys[(np.abs(exact.distance) < spacing).any(axis=1)])
         others = np.searchsorted(exact.keys, field.keys[rows])
         near = np.abs(exact.distance[others]) < spacing
@@ -186,19 +200,8 @@ def test_a_collider_that_comes_from_afar_within_a_frame_is_found(turn: float) ->
         start[:3, 3] = end[:3, 3] = -0.07, 0.0, -0.2
         start[:3, :3] = [[np.cos(turn), 0.0, -np.sin(turn)], [0.0, 1.0, 0.0], [np.sin(turn), 0.0, np.cos(turn)]]
     bat = box((0.0, 0.0, 0.225), (0.06, 0.4, 0.45)) if turn else box((0.0, 0.0, 0.0), (0.06, 0.4, 0.3))
-    moving = Collider("bat", bat, motion=Motion(np.array([1.0, 2.0]), matrices=np.stack([start, end])))
-    water = Emitter("water", box((0.0, 0.0, 0.06), 0.1), "water", **LATTICE)
-    made = scene(water, materials=(material("water"),), colliders=(moving,), grid_spacing=spacing, frames=2)
-    simulation = Simulation(made)
-    next(simulation.frames())
-    layout = simulation.store.layout
-    carried, fresh = Obstacle(moving, made), Obstacle(moving, made)
     found = []
-    for frame in np.linspace(1.0, 2.0, 201):
-        for obstacle in (carried, fresh):
-            obstacle.move_to(float(frame))
-        fresh.begin_frame()
-        field, exact = (each.measure(0, layout.node_keys, layout.node_coordinates) for each in (carried, fresh))
+    for field, exact in measured_along(bat, np.stack([start, end]), (0.0, 0.0, 0.06), spacing, 201)[1]:
         touched = exact.keys[(exact.distance < spacing).any(axis=1)]
         assert np.isin(touched, field.keys).all()
         found.append(len(touched))
