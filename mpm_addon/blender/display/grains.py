@@ -2,18 +2,18 @@
 
 A particle stands for many grains of sand. Its grains lie around it, with sizes of a power law, and together have its volume. They move
 with the particle, and around it with the rotation and stretch of the material. In material that flies apart, they fill the growing
-distance to the next particle; they would show as lumps otherwise.
+distance to the next particle; they would show as lumps otherwise. Grains of packed particles lie on the surface of what is packed.
 """
 
 from typing import Any
 
+from . import packed
 from .node_builder import GEOMETRY, Builder, Socket
-from .points import SPHERE_RADIUS
 
 NAME = "MPM Grains"
-VERSION = 5
+VERSION = 6
 HELP = "Instance stones or flakes on every point, rotated and stretched by the rotation and stretch attributes"
-COUNT, VARIATION, FLATNESS = "Grains per Particle", "Variation", "Flatness"
+COUNT, VARIATION, FLATNESS, SURFACE = "Grains per Particle", "Variation", "Flatness", "Packed Surface"
 INPUTS = (
     GEOMETRY,
     Socket(COUNT, "Int", "Grains of each particle, which share its volume (coarse sand 1, fine sand 30)", 1, 1, 50),
@@ -21,13 +21,14 @@ INPUTS = (
         VARIATION,
         "Float",
         "Size variation of the grains (equal 0, the largest seven times as large as the smallest 1)",
-        0.35,
+        0.7,
         0.0,
         1.0,
         "FACTOR",
     ),
     Socket(FLATNESS, "Float", "Flatness of the grains (stones 0, flakes 0.7)", 0.0, 0.0, 0.95, "FACTOR"),
     Socket("Material", "Material", "Material of the grains"),
+    Socket(SURFACE, "Geometry", "Surface of the packed particles, on which their grains lie"),
 )
 _SHAPES = 5
 # Stones are smaller than the sphere that they are cut from.
@@ -39,9 +40,11 @@ _LARGEST_RATIO = 7.0
 _EQUAL = 1e-3
 # 1 on each grain, by which materials know that they are of one
 GRAIN = "mpm_grain"
-_PLACE, _LOOSENESS = "grain_place", "grain_looseness"
+_PLACE, _LOOSENESS, _LIES = "grain_place", "grain_looseness", "grain_lies"
 # The greatest distance to the next particle that grains fill [edges of the particle's share].
 _LOOSEST = 4.0
+# The size of grains that lie on a surface: it has the volume of the particles, which their grains only have to cover.
+_ON_SURFACE = 0.55
 # Half the width of the places of many grains [edges of the particle's share], whose density falls linearly from the particle: places
 # of neighbors overlap, because grains that filled the share evenly would show as lumps.
 _REACH = 1.4
@@ -64,7 +67,7 @@ def build(builder: Builder) -> None:
         "Rotation": _first_turn(builder, number),
         "Scale": _size(builder, number),
     }
-    builder.end(_stretched(builder, builder.out("GeometryNodeInstanceOnPoints", given)))
+    builder.end(_laid(builder, _stretched(builder, builder.out("GeometryNodeInstanceOnPoints", given))))
 
 
 def _grains(builder: Builder) -> Any:
@@ -73,10 +76,11 @@ def _grains(builder: Builder) -> Any:
     Blender gives each copy of a point an ID of its own.
     """
     count = builder.inputs[COUNT]
-    edge = builder.math("DIVIDE", builder.out("GeometryNodeInputRadius"), SPHERE_RADIUS)
+    edge = packed.edge_of(builder)
     # before there are copies, whose neighbors are other copies; a single grain needs no room
     several = builder.math("GREATER_THAN", count, 1.5)
     points = builder.store(builder.inputs["Geometry"], _LOOSENESS, "FLOAT", _looseness(builder, edge), Selection=several)
+    points = builder.store(points, _LIES, "FLOAT", packed.lies_on(builder, builder.inputs[SURFACE]))
     copies = builder.out("GeometryNodeDuplicateElements", {"Geometry": points, "Amount": count}, domain="POINT")
     # a single grain lies at the particle's position
     spread = builder.math("SUBTRACT", 1.0, builder.math("POWER", count, -1.0 / 3.0))
@@ -127,7 +131,15 @@ def _size(builder: Builder, number: Any) -> Any:
     cubes = builder.math("DIVIDE", builder.math("SUBTRACT", builder.math("POWER", largest, 3.0 - _EXPONENT), 1.0), span)
     mean = builder.math("MULTIPLY", cubes, _EXPONENT / (3.0 - _EXPONENT))
     share = builder.math("POWER", builder.math("MULTIPLY", mean, builder.inputs[COUNT]), -1.0 / 3.0)
-    return builder.math("MULTIPLY", builder.math("MULTIPLY", builder.out("GeometryNodeInputRadius"), size), share)
+    full = builder.math("MULTIPLY", builder.math("MULTIPLY", builder.out("GeometryNodeInputRadius"), size), share)
+    lying = builder.math("MULTIPLY", full, _ON_SURFACE)
+    return builder.switch("FLOAT", _lies(builder), full, lying)
+
+
+def _lies(builder: Builder) -> Any:
+    return builder.out(
+        "FunctionNodeCompare", {"A": builder.attribute(_LIES, "FLOAT"), "B": 0.5}, data_type="FLOAT", operation="GREATER_THAN"
+    )
 
 
 def _stretched(builder: Builder, grains: Any) -> Any:
@@ -152,3 +164,9 @@ def _stretched(builder: Builder, grains: Any) -> Any:
     )
     transform = builder.out("FunctionNodeMatrixMultiply", {0: moved, 1: lain})
     return builder.out("GeometryNodeSetInstanceTransform", {"Instances": grains, "Transform": transform})
+
+
+def _laid(builder: Builder, grains: Any) -> Any:
+    """The grains, those of packed particles on the surface."""
+    nearest = packed.place_of(builder, builder.inputs[SURFACE]).nearest
+    return builder.out("GeometryNodeSetPosition", {"Geometry": grains, "Selection": _lies(builder), "Position": nearest})

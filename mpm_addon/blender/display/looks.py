@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
-from ...core.laws.finish import HIDDEN, MESH, POINTS, SURFACE
+from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SURFACE
 from ...core.messages import NOTHING, Message
 from ...storage import take
 from ...storage.finishes import finish_of
@@ -91,6 +91,7 @@ def _hide_others(item: BlenderObject, skins: Sequence[BlenderObject | None]) -> 
 def build_missing(looks: Sequence[Look]) -> bool:
     """Build one missing node group that looks need; building all at once would take too long. Returns whether one was missing."""
     modes = {POINTS, *(look.mode or finish_of(look.law, look.material).mode for look in looks)}
+    modes |= {SURFACE} if GRAINS in modes else set()
     missing = [module for mode, module in assets.OF_MODE.items() if mode in modes and (module.NAME, None) not in bpy.data.node_groups]
     if missing:
         assets.asset(missing[0])

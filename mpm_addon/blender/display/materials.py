@@ -16,6 +16,7 @@ from ..playback.attributes import MESH_COLOR, MESH_TEMPERATURE
 from . import assets
 from .grains import GRAIN
 from .node_builder import Inputs
+from .packed import BODY
 
 _LOOK = "mpm_look"
 # the name of an absorption is not that which Blender gives to those of artists
@@ -29,6 +30,12 @@ _DEPTH = 0.25
 _BETWEEN_GRAINS = 0.3
 # The height of bumps for which they look like grains, relative to the grains' size.
 _RELIEF = 1.5
+# How far the hue of grains varies around that of the color, for the greatest variation [turns].
+_HUES = 0.03
+# How often hues go back and forth while brightness goes from one end to the other.
+_REPEATS = 7.0
+# The size of the largest bumps on the surface of packed grains [cells].
+_OF_PACKED = 0.12
 # The color of rock that has cooled.
 _CRUST = (0.02, 0.018, 0.016, 1.0)
 # The temperatures at which glow begins and has its full strength [degrees C].
@@ -120,6 +127,12 @@ def material_of(look: Look) -> BlenderMaterial:
     return material
 
 
+def forget_look(material: BlenderMaterial) -> None:
+    """Make a copy of an emitter's material one that does not follow it."""
+    if _LOOK in material:
+        del material[_LOOK]
+
+
 def tree_of(material: BlenderMaterial) -> NodeTree:
     """The nodes of a Blender material."""
     if bpy.app.version < (5, 0, 0):  # since 5.0, every material uses nodes
@@ -148,7 +161,9 @@ def _build(tree: NodeTree, look: Look) -> None:
     }
     if finish.emission > 0.0:
         values |= _glow(shader, look, color)
-    if finish.bump > 0.0 or finish.texture_size > 0.0:
+    if finish.mode == GRAINS:
+        values["Normal"] = _bumps_of_packed(shader, look)
+    elif finish.bump > 0.0 or finish.texture_size > 0.0:
         values["Normal"] = _bumps(shader, look)
     absorption = {"Color": look.color, "Density": look.absorption} if look.absorption else {}
     volume = shader.node("ShaderNodeVolumeAbsorption", absorption, name=_VOLUME) if absorption else None
@@ -187,8 +202,16 @@ def _base_color(shader: "Shader", look: Look) -> Any:
     color = tuple(1.0 - share * (1.0 - part) for part in look.color[:3])
     if finish.variation == 0.0:
         return (*color, 1.0)
-    value = shader.node("ShaderNodeMapRange", _brightness(shader, look)).outputs[0]
-    return shader.node("ShaderNodeHueSaturation", {"Value": value, "Color": (*color, 1.0)}).outputs[0]
+    brightness = _brightness(shader, look)
+    value = shader.node("ShaderNodeMapRange", brightness).outputs[0]
+    # brightness alone looks like one kind of stone in light and shadow; a second number, nearly independent, follows from the first
+    other = shader.node("ShaderNodeMath", {0: brightness[0], 1: 1.0 / _REPEATS}, operation="PINGPONG").outputs[0]
+    other = shader.node("ShaderNodeMath", {0: other, 1: _REPEATS}, operation="MULTIPLY").outputs[0]
+    spread = finish.variation * _HUES
+    hue = shader.node("ShaderNodeMapRange", {0: other, 3: 0.5 - spread, 4: 0.5 + spread}).outputs[0]
+    saturation = shader.node("ShaderNodeMapRange", {0: other, 3: 1.0 + 0.5 * finish.variation, 4: 1.0 - 0.5 * finish.variation}).outputs[0]
+    shift = {"Hue": hue, "Saturation": saturation, "Value": value, "Color": (*color, 1.0)}
+    return shader.node("ShaderNodeHueSaturation", shift).outputs[0]
 
 
 def _brightness(shader: "Shader", look: Look) -> Inputs:
@@ -199,6 +222,10 @@ def _brightness(shader: "Shader", look: Look) -> Inputs:
         return {0: _noise(shader, 1.0 / look.grain), 1: 0.3, 2: 0.7, 3: darkest, 4: brightest}
     # particles keep their IDs
     noise = shader.node("ShaderNodeTexWhiteNoise", {"W": shader.attribute("id", "Fac")}, noise_dimensions="1D").outputs["Value"]
+    if look.finish.mode == GRAINS:
+        # the surface of packed grains has no IDs
+        texture = shader.node("ShaderNodeMapRange", {0: _noise(shader, 1.0 / (_OF_PACKED * look.cell)), 1: 0.3, 2: 0.7}).outputs[0]
+        noise = shader.node("ShaderNodeMapRange", {0: shader.mesh_attribute(BODY), 3: noise, 4: texture}).outputs[0]
     return {0: noise, 3: darkest, 4: brightest}
 
 
@@ -260,6 +287,13 @@ def _bumps(shader: "Shader", look: Look) -> Any:
     return shader.node("ShaderNodeBump", {"Strength": strength, "Distance": distance, "Height": _noise(shader, scale)}).outputs[0]
 
 
+def _bumps_of_packed(shader: "Shader", look: Look) -> Any:
+    """Bumps on the surface of packed grains alone, which look like smaller ones."""
+    size = _OF_PACKED * look.cell
+    values = {"Strength": shader.mesh_attribute(BODY), "Distance": size, "Height": _noise(shader, 1.0 / size)}
+    return shader.node("ShaderNodeBump", values).outputs[0]
+
+
 def _recolor(tree: NodeTree, look: Look) -> None:
     volume = tree.nodes.get(_VOLUME)
     if volume is not None:
@@ -292,6 +326,10 @@ class Shader:
     def instance_attribute(self, name: str) -> Any:
         """A number of instances; 0 for what is none."""
         return self._attribute("INSTANCER", name, "Fac")
+
+    def mesh_attribute(self, name: str) -> Any:
+        """A number of meshes; 0 where a mesh lacks it, and for what is none."""
+        return self._attribute("GEOMETRY", name, "Fac")
 
     def _attribute(self, owner: str, name: str, output: str) -> Any:
         node = self.node("ShaderNodeAttribute", {}, attribute_type=owner, attribute_name=name)

@@ -27,7 +27,7 @@ from ..settings import paths, retime
 from ..settings.declarations import decimal
 from ..settings.display_settings import SPEED
 from ..settings.listeners import PlaybackListeners
-from . import attributes, derived_objects, orphans, skin_objects, surface_objects, swarm_objects, volume_objects
+from . import attributes, derived_objects, orphans, packing, skin_objects, surface_objects, swarm_objects, volume_objects
 
 OBJECT_NAME = "MPM Particles"
 MATERIAL_INDEX = attributes.MATERIAL_INDEX
@@ -261,15 +261,14 @@ def present(
     swarm_objects.show(item, reader.cache, advanced)
     followed = skin_objects.Wanted(asked.frame, asked.like, asked.factor, scale_length, smooth)
     covered = {*(() if item.mpm.surface.has_points else smooth), *skin_objects.show(item, reader.cache, followed)}
-    if not covered:
-        arrays = read()
-    elif set(range(len(reader.cache.manifest.get("emitters", ())))) <= covered:
+    if covered and set(range(len(reader.cache.manifest.get("emitters", ())))) <= covered:
         clear(mesh)
         return
-    else:
-        arrays = read()
+    arrays = read()
+    if covered:
         others = ~np.isin(arrays[surface_objects.EMITTER], list(covered))
         arrays = {name: values[others] for name, values in arrays.items()}
+    arrays = packing.with_fullness(item, arrays) if runtime.of(Shown).is_rendering else arrays
     fill(mesh, attributes.with_speed(arrays, scale_length) if has_speed else arrays, scale_length)
 
 

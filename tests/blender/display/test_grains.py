@@ -11,7 +11,8 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.display import grains, tree
 from mpm_addon.blender.display.points import SPHERE_RADIUS
-from tests.blender.displayed import EDGE, SAND, block, use
+from mpm_addon.blender.playback import packing, particle_objects
+from tests.blender.displayed import EDGE, SAND, block, particles_at, show_as_rendered, use
 
 pytestmark = pytest.mark.blender
 
@@ -52,7 +53,7 @@ def particles_of(item: Any) -> Any:
     return np.array([vertex.co for vertex in item.data.vertices])
 
 
-AFFORDABLE = [(0, 1e6, 1e6, 30), (0, 4000, 1e6, 18), (0, 10, 1e6, 10), (0, 10, 2000, 9), (0, 10, 10, 1), (7, 10, 10, 7)]
+AFFORDABLE = [(0, 1e6, 1e6, 50), (0, 4000, 1e6, 18), (0, 10, 1e6, 10), (0, 10, 2000, 9), (0, 10, 10, 1), (7, 10, 10, 7)]
 
 
 @pytest.mark.parametrize(("chosen", "of_small", "affordable", "expected"), AFFORDABLE)
@@ -134,7 +135,7 @@ def test_grains_rotate_and_stretch_around_their_particle(bpy: Any, sand: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("material", "meters", "expected"), [("gravel", 1.0, 30), ("gravel", 0.2, 4), ("gravel", 0.05, 1), ("dry_sand", 0.05, 30)]
+    ("material", "meters", "expected"), [("gravel", 1.0, 50), ("gravel", 0.2, 4), ("gravel", 0.05, 1), ("dry_sand", 0.05, 50)]
 )
 def test_stones_are_not_divided_into_smaller_ones(bpy: Any, material: str, meters: float, expected: int) -> None:
     """A particle of 2 cm is as large as (2 / 1.2)^3 = 4.6 stones of 1.2 cm, and sand of any size is many grains."""
@@ -145,6 +146,74 @@ def test_stones_are_not_divided_into_smaller_ones(bpy: Any, material: str, meter
     shown, rendered = sorted(nodes(item), key=lambda node: node.inputs[grains.COUNT].is_linked)
     display.modifier_of(item).node_group.links.new(rendered.inputs[grains.COUNT].links[0].from_socket, shown.inputs[grains.COUNT])
     assert len(matrices(bpy)) == expected * SIDE**3
+
+
+@pytest.fixture
+def heap(bpy: Any) -> Any:
+    """A packed block and two loose particles, as renders show them."""
+    side = 9
+    lattice = particles_of(block(bpy, side))
+    loose = np.array([[3.0, 0.0, 0.0], [3.0, 0.0, 0.5]])
+    position = np.concatenate([lattice, loose]).astype(np.float32)
+    item = particles_at(bpy, position)
+    display.dress(item, [SAND])
+    sizes = np.full(len(position), EDGE, np.float32)
+    particle_objects.fill(item.data, packing.with_fullness(item, {"position": position, "scale": sizes, **numbered(len(position))}), 1.0)
+    show_as_rendered(item)
+    return item
+
+
+def numbered(count: int) -> dict[str, Any]:
+    return {"id": np.arange(count, dtype=np.int32), "emitter_index": np.zeros(count, np.int32)}
+
+
+def closed_surface(bpy: Any, item: Any) -> tuple[Any, Any]:
+    """The vertices and triangles of the surface that an object shows; none if it shows none."""
+    for each in bpy.context.evaluated_depsgraph_get().object_instances:
+        mesh = each.object.data
+        if each.object.original == item and not each.is_instance and each.object.type == "MESH" and len(mesh.polygons):
+            mesh.calc_loop_triangles()
+            return np.array([v.co for v in mesh.vertices]), np.array([t.vertices[:] for t in mesh.loop_triangles])
+    return np.empty((0, 3)), np.empty((0, 3), int)
+
+
+def test_packed_grains_have_a_closed_surface_with_their_volume_on_which_the_outermost_lie(bpy: Any, heap: Any) -> None:
+    vertices, triangles = closed_surface(bpy, heap)
+    first, second, third = (vertices[triangles[:, corner]] for corner in range(3))
+    volume = np.einsum("ij,ij->i", first, np.cross(second, third)).sum() / 6.0
+    # 9^3 shares of a cube of the edge; edges are rounded off
+    assert volume == pytest.approx((9 * EDGE) ** 3, rel=0.12)
+    edges = np.sort(np.concatenate([triangles[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]), axis=1)
+    assert (np.unique(edges, axis=0, return_counts=True)[1] == 2).all()
+    places = matrices(bpy)[:, :3, 3]
+    on_heap = places[places[:, 0] < 2.0]
+    nearest = np.sqrt(((on_heap[::40, None, :] - vertices[None]) ** 2).sum(axis=2).min(axis=1))
+    # vertices are half an edge apart
+    assert nearest.max() < 0.5 * EDGE
+    assert 0 < len(on_heap) < 0.9 * 50 * 9**3
+
+
+def test_loose_grains_have_their_volume_beside_a_surface(bpy: Any, heap: Any) -> None:
+    found = matrices(bpy)
+    loose = found[found[:, 0, 3] > 2.0]
+    assert len(loose) == 2 * 50
+    assert (np.cbrt(np.linalg.det(loose[:, :3, :3])) ** 3).sum() == pytest.approx(2 * (SPHERE_RADIUS * EDGE) ** 3, rel=0.3)
+
+
+def test_packed_grains_can_do_without_a_surface(bpy: Any, heap: Any) -> None:
+    display.set_input(display.modifier_of(heap), tree.PACKED, False)
+    assert len(closed_surface(bpy, heap)[0]) == 0
+    assert len(matrices(bpy)) == 50 * (9**3 + 2)
+
+
+def test_stones_are_not_closed_by_a_surface(bpy: Any) -> None:
+    item = block(bpy, SIDE)
+    display.dress(item, [SAND._replace(material="gravel")])
+    sizes = np.full(SIDE**3, EDGE, np.float32)
+    arrays = {"position": particles_of(item).astype(np.float32), "scale": sizes, **numbered(SIDE**3)}
+    particle_objects.fill(item.data, packing.with_fullness(item, arrays), 1.0)
+    show_as_rendered(item)
+    assert len(closed_surface(bpy, item)[0]) == 0
 
 
 def test_snow_of_grains_throws_back_most_of_the_light(bpy: Any, tmp_path: Path) -> None:

@@ -1,0 +1,57 @@
+"""How packed particles are: an attribute that renders need to close packed sand and snow by a surface."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.laws.finish import GRAINS
+from ...storage.finishes import finish_of
+from ..host.blender_types import BlenderObject
+from ..settings.display_settings import AUTOMATIC
+
+FULLNESS = "mpm_fullness"
+# The distance over which the space around a particle extends [edges of a particle's share]: that of a cell with eight particles.
+_REACH = 2.0
+_BITS = 21
+_CORNERS = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"), axis=-1).reshape(8, 3)
+
+
+def with_fullness(item: BlenderObject, arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    """Arrays of a frame, and how full the space around each particle is, if renders show some as grains and the frame has sizes.
+
+    Args:
+        item: the particle object.
+        arrays: attribute name -> array in SI, as in `Frame.arrays`.
+    """
+    scale = arrays.get("scale")
+    edge = 0.0 if scale is None or not len(scale) else float(np.median(scale))
+    if scale is None or edge <= 0.0 or not any(_is_rendered_as_grains(part) for part in item.mpm.display.parts):
+        return arrays
+    return {**arrays, FULLNESS: fullness(arrays["position"] / (_REACH * edge), (scale / (_REACH * edge)) ** 3)}
+
+
+def _is_rendered_as_grains(part: Any) -> bool:
+    return (finish_of(part.law, part.simulated_material).mode if part.render == AUTOMATIC else part.render) == GRAINS
+
+
+def fullness(position: NDArray[np.floating], volume: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The share of the space around each particle that is occupied, (n,): 1 inside material at rest, about 0.6 at a flat surface.
+
+    Volumes are spread linearly over the corners of cubes, and gathered from there.
+
+    Args:
+        position: [edges of a cube], shape (n, 3).
+        volume: volumes at rest [volumes of a cube], (n,).
+    """
+    low = np.floor(position)
+    within = position - low
+    cubes = low.astype(np.int64) & ((1 << _BITS) - 1)
+    corners = (cubes[:, None, :] + _CORNERS) & ((1 << _BITS) - 1)
+    keys = (corners[:, :, 0] << 2 * _BITS) | (corners[:, :, 1] << _BITS) | corners[:, :, 2]
+    shares = np.where(_CORNERS, within[:, None, :], 1.0 - within[:, None, :]).prod(axis=2)
+    _, numbers = np.unique(keys, return_inverse=True)
+    numbers = numbers.reshape(keys.shape)
+    total = np.bincount(numbers.ravel(), (shares * volume[:, None]).ravel())
+    return np.asarray((total[numbers] * shares).sum(axis=1), np.float32)

@@ -1,0 +1,79 @@
+"""How full the space around particles is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpm_addon.blender import display
+from mpm_addon.blender.playback import packing
+from mpm_addon.blender.settings.display_settings import AUTOMATIC
+from mpm_addon.core.laws.finish import GRAINS, POINTS
+from tests.blender.displayed import SAND, WATER, displayed_particles
+
+SIDE = 12
+
+
+def lattice() -> Any:
+    """Particles that fill a block, eight to a cube of one unit."""
+    axis = 0.5 * (np.arange(SIDE) + 0.5)
+    return np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+def test_space_is_full_inside_half_full_at_faces_and_nearly_empty_around_one_particle() -> None:
+    position = lattice()
+    found = packing.fullness(position, np.full(len(position), 0.125))
+    low, high = position.min(axis=1), position.max(axis=1)
+    inside = (low > 1.0) & (high < 0.5 * SIDE - 1.0)
+    np.testing.assert_allclose(found[inside], 1.0, atol=1e-5)
+    middle = np.sort(np.minimum(position, 0.5 * SIDE - position), axis=1)
+    face = found[(middle[:, 0] < 0.3) & (middle[:, 1] > 1.0)]
+    assert 0.55 < face.min() <= face.max() < 0.75
+    # one particle in the middle of a cube: 8 corners, of which each has 1/8 of its volume, and gives 1/8 of that back
+    np.testing.assert_allclose(packing.fullness(np.full((1, 3), 0.5), np.array([0.125])), 0.125 / 8.0, rtol=1e-6)
+
+
+def test_it_is_the_same_anywhere_and_for_particles_far_apart() -> None:
+    position, volume = lattice(), np.full(SIDE**3, 0.125)
+    far = np.concatenate([position - 40.0, [[9000.0, -9000.0, 100.0]]])
+    found = packing.fullness(far, np.append(volume, 0.125))
+    np.testing.assert_allclose(found[:-1], packing.fullness(position, volume), rtol=1e-5)
+    # at the corner of a cube, all of its own volume is there
+    assert found[-1] == pytest.approx(0.125)
+
+
+@pytest.mark.parametrize(
+    ("render", "material", "expected"),
+    [(AUTOMATIC, "dry_sand", True), (AUTOMATIC, "wet_sand", False), (POINTS, "dry_sand", False), (GRAINS, "wet_sand", True)],
+)
+def test_only_what_renders_show_as_grains_needs_it(render: str, material: str, expected: bool) -> None:
+    part = SimpleNamespace(render=render, law="sand", simulated_material=material)
+    item: Any = SimpleNamespace(mpm=SimpleNamespace(display=SimpleNamespace(parts=[part])))
+    arrays = {"position": np.zeros((2, 3), np.float32), "scale": np.ones(2, np.float32)}
+    assert (packing.FULLNESS in packing.with_fullness(item, arrays)) == expected
+    # frames without sizes, and without particles
+    assert packing.FULLNESS not in packing.with_fullness(item, {"position": arrays["position"]})
+    assert packing.FULLNESS not in packing.with_fullness(item, {name: values[:0] for name, values in arrays.items()})
+
+
+def call(handlers: Any, scene: Any) -> None:
+    for handler in list(handlers):
+        handler(scene, None)
+
+
+@pytest.mark.blender
+def test_a_render_stores_it_and_the_next_frame_in_the_viewport_removes_it(bpy: Any, tmp_path: Path) -> None:
+    item = displayed_particles(bpy, tmp_path / "cache")
+    display.dress(item, [WATER, SAND])
+    assert packing.FULLNESS not in item.data.attributes
+    scene = bpy.context.scene
+    call(bpy.app.handlers.render_pre, scene)
+    scene.frame_set(2)
+    assert packing.FULLNESS in item.data.attributes
+    call(bpy.app.handlers.render_post, scene)
+    scene.frame_set(1)
+    assert packing.FULLNESS not in item.data.attributes
