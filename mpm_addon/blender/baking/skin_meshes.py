@@ -13,6 +13,7 @@ from ...core.errors import MpmError
 from ...core.particles import DAMAGE
 from ...derived.refinement import MOST_VERTICES
 from ...storage import open_cache
+from ...storage.finishes import finish_of
 from ...storage.take import SKIN
 from .. import display
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene, Depsgraph
@@ -118,7 +119,7 @@ def _add(item: BlenderObject, part: Any, source: BlenderObject, depsgraph: Depsg
     if np.linalg.det(matrix) < 0.0:
         mesh.flip_normals()
     if tears:
-        _keep_whole(known, mesh)
+        _keep_whole(known, mesh, part)
     if not mesh.users:
         bpy.data.meshes.remove(mesh)
 
@@ -151,8 +152,8 @@ def _keep_plain(known: BlenderObject, mesh: BlenderMesh, matrix: NDArray[np.floa
         kept.plain.name = f"{known.name} Plain"
 
 
-def _keep_whole(known: BlenderObject, mesh: BlenderMesh) -> None:
-    """Keep the mesh as it is at rest, and give inside faces a material slot, with a copy of the first material."""
+def _keep_whole(known: BlenderObject, mesh: BlenderMesh, part: Any) -> None:
+    """Keep the mesh as it is at rest, and give inside faces a material slot, with a material that follows from the first."""
     torn, shown = known.mpm.torn, known.data
     if torn.whole is None:
         torn.whole = mesh.copy()
@@ -161,9 +162,8 @@ def _keep_whole(known: BlenderObject, mesh: BlenderMesh) -> None:
         known.mpm.subdivided.key, known.mpm.subdivided.added = "", 0
     if not torn.inside:
         first = known.material_slots[0].material if len(known.material_slots) else None
-        inside = bpy.data.materials.new(INSIDE) if first is None else first.copy()
-        inside.name = f"{known.name} {INSIDE}"
-        shown.materials.append(inside)
+        finish = finish_of(part.law, part.simulated_material)
+        shown.materials.append(display.inside_material(f"{known.name} {INSIDE}", first, finish))
         torn.inside = len(shown.materials) - 1
 
 

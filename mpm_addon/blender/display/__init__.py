@@ -6,6 +6,7 @@ object, and `assets` for the groups inside it.
 """
 
 from .display_operators import register
+from .inside import inside_material
 from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, rebuild, refit, refit_all
 from .materials import Look, material_of
 from .modifier import input_identifier, set_input
@@ -31,6 +32,7 @@ __all__ = [
     "dress_fog",
     "dress_volume",
     "input_identifier",
+    "inside_material",
     "is_rendered_as_surface",
     "material_of",
     "modifier_of",

@@ -49,6 +49,15 @@ class Finish:
     )
     flatness: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Flatness of grains (stones 0, flakes 0.7)")
     bump: float = parameter(0.0, minimum=0.0, maximum=1.0, help="Strength of small bumps on the surface")
+    inside_roughness: float = parameter(
+        0.85, minimum=0.0, maximum=1.0, help="Roughness of faces where the material has torn or broken (glass 0.03, ice 0.45, stone 1)"
+    )
+    inside_brightness: float = parameter(
+        0.85,
+        minimum=0.0,
+        maximum=4.0,
+        help="Brightness of these faces relative to the outside (raw clay below a white glaze 0.6, a toasted biscuit 1.4)",
+    )
 
     @property
     def is_textured(self) -> bool:

@@ -1,0 +1,61 @@
+"""The Blender material of faces where a mesh has torn or broken: that of the outside without its glaze, as rough as what is inside.
+
+It belongs to the artist: it is made once and then left unchanged.
+"""
+
+from typing import Any
+
+import bpy
+
+from ...core.laws.finish import Finish
+from ..host.blender_types import BlenderMaterial, NodeTree
+from .materials import forget_look, tree_of
+
+
+def inside_material(name: str, outside: BlenderMaterial | None, finish: Finish) -> BlenderMaterial:
+    """A new material for inside faces.
+
+    Args:
+        name: its name.
+        outside: the material of the outside, which is copied; a plain one if there is none.
+        finish: that of the simulated material.
+    """
+    material = bpy.data.materials.new(name) if outside is None else outside.copy()
+    material.name = name
+    forget_look(material)
+    material.diffuse_color = _shaded(material.diffuse_color, finish.inside_brightness)
+    material.roughness = finish.inside_roughness
+    tree = tree_of(material)
+    for node in [] if tree is None else [node for node in tree.nodes if node.type == "BSDF_PRINCIPLED"]:
+        _lay_open(tree, node, finish)
+    return material
+
+
+def _lay_open(tree: NodeTree, node: Any, finish: Finish) -> None:
+    """Give a shader the roughness and brightness of the inside."""
+    for name, value in (("Roughness", finish.inside_roughness), ("Coat Weight", 0.0)):
+        _unlink(tree, node.inputs[name])
+        node.inputs[name].default_value = value
+    # relief of the outside, such as a normal map, means nothing here
+    _unlink(tree, node.inputs["Normal"])
+    color = node.inputs["Base Color"]
+    if not color.is_linked:
+        color.default_value = _shaded(color.default_value, finish.inside_brightness)
+        return
+    source = color.links[0].from_socket
+    shade: Any = tree.nodes.new("ShaderNodeHueSaturation")
+    shade.location = (node.location[0] - 180, node.location[1])
+    shade.inputs["Value"].default_value = finish.inside_brightness
+    tree.links.new(source, shade.inputs["Color"])
+    tree.links.new(shade.outputs["Color"], color)
+
+
+def _unlink(tree: NodeTree, socket: Any) -> None:
+    for link in list(socket.links):
+        tree.links.remove(link)
+
+
+def _shaded(color: Any, brightness: float) -> tuple[float, float, float, float]:
+    """A color of another brightness, at most white."""
+    red, green, blue = (min(1.0, brightness * float(part)) for part in color[:3])
+    return red, green, blue, 1.0
