@@ -249,7 +249,13 @@ def _simulate_operators(blender: FakeBlender) -> None:
         blender.save_file(filepath)
         return {"FINISHED"}
 
-    registration.builtin_operators.update({"wm.read_homefile": read_homefile, "wm.save_as_mainfile": save_as_mainfile})
+    def undo_push(*, message: str = "Add an undo step *function may be moved*") -> set[str]:
+        """Accept an undo step; nothing can be undone."""
+        return {"FINISHED"}
+
+    registration.builtin_operators.update(
+        {"wm.read_homefile": read_homefile, "wm.save_as_mainfile": save_as_mainfile, "ed.undo_push": undo_push}
+    )
 
     def frame_set(scene: Any, frame: int, subframe: float = 0.0) -> None:
         context.set_frame(scene, frame, blender.call_handlers, subframe)

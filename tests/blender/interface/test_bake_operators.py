@@ -9,6 +9,7 @@ import pytest
 
 from mpm_addon.blender.baking import session
 from mpm_addon.blender.interface.operators import bake_operators, commands
+from mpm_addon.blender.playback import particle_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
 from tests.blender.scenes import add_emitter, error_of
@@ -60,6 +61,29 @@ def test_in_the_interface_the_bake_runs_beside_other_events(bpy: Any, stand_in: 
     assert modal.event("MOUSEMOVE") == {"PASS_THROUGH"}
     assert modal.to_the_end() == {"FINISHED"}
     assert (modal.timers, modal.reports, session.current()) == ([], [], None)
+
+
+@blender
+@pytest.mark.parametrize("is_over", [True, False])
+def test_undoing_an_edit_leaves_what_shows_the_bake(bpy: Any, stand_in: Any, is_over: bool) -> None:
+    """An edit after the bake, and one while it runs."""
+    stand_in("good")
+    item = add_emitter(bpy)
+    name = item.name
+    bpy.ops.ed.undo_push(message="Original")
+    modal = Modal(bpy)
+    modal.invoke()
+    if is_over:
+        modal.to_the_end()
+    else:
+        until(lambda: modal.event() and particle_objects.result_objects(bpy.context.scene))
+    item.location.x = 3.0
+    bpy.ops.ed.undo_push(message="Move")
+    bpy.ops.ed.undo()
+    assert bpy.context.scene.objects[name].location.x == 0.0
+    (shown,) = particle_objects.result_objects(bpy.context.scene)
+    assert len(shown.data.vertices) > 0
+    session.end()
 
 
 def test_a_bake_of_an_unsaved_file_says_where_its_frames_go(bpy: Any, stand_in: Any) -> None:

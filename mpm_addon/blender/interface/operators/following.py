@@ -3,6 +3,8 @@
 import time
 from typing import Any
 
+import bpy
+
 from ...baking import session
 from ...baking.session import BakeSession
 from ...host.blender_types import BlenderEvent, Context
@@ -71,8 +73,12 @@ def poll_bake(operator: Any, context: Context, event: BlenderEvent, running: Bak
         running.cancel()
     elif event.type != "TIMER":
         return False
+    was_made = running.result.is_made
     has_news = bool(running.poll()) or running.is_finished or running.is_preparing
     running.follow.step(context, running.result)
+    if running.result.is_made and (running.is_finished or not was_made) and context.mode == "OBJECT":
+        # otherwise undoing an edit that follows would take away what shows the bake
+        bpy.ops.ed.undo_push(message="Bake")
     if has_news:
         operator._on_news(running)
     operator._draw_progress(context, has_news=has_news or running.is_silent)
