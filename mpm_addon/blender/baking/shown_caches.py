@@ -241,7 +241,9 @@ def _show_pieces(
     """Add objects for the pieces of colliders that broke. Returns what went wrong."""
     try:
         found = open_cache(paths.absolute(cache)).pieces()
-        piece_objects.write_pieces(scene, {name: piece for name, (_, piece) in found.items()}, poses, items, cache)
+        piece_objects.write_pieces(
+            scene, {name: piece for name, (_, piece) in found.items()}, poses, items, cache, display.inside_of_pieces
+        )
     except MpmError as error:
         return [error.message.within("The pieces of broken colliders are not shown")]
     return []

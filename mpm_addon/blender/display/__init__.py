@@ -6,7 +6,7 @@ object, and `assets` for the groups inside it.
 """
 
 from .display_operators import register
-from .inside import inside_material
+from .inside import inside_material, inside_of_pieces
 from .looks import build_missing, dress, is_rendered_as_surface, modifier_of, rebuild, refit, refit_all
 from .materials import Look, material_of
 from .modifier import input_identifier, set_input
@@ -33,6 +33,7 @@ __all__ = [
     "dress_volume",
     "input_identifier",
     "inside_material",
+    "inside_of_pieces",
     "is_rendered_as_surface",
     "material_of",
     "modifier_of",

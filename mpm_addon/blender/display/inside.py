@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ...core.laws.finish import Finish
-from ..host.blender_types import BlenderMaterial, NodeTree
+from ..host.blender_types import BlenderMaterial, BlenderObject, NodeTree
 from .materials import forget_look, tree_of
 
 
@@ -29,6 +29,14 @@ def inside_material(name: str, outside: BlenderMaterial | None, finish: Finish) 
     for node in [] if tree is None else [node for node in tree.nodes if node.type == "BSDF_PRINCIPLED"]:
         _lay_open(tree, node, finish)
     return material
+
+
+def inside_of_pieces(item: BlenderObject) -> BlenderMaterial:
+    """The material inside the pieces of a collider, which is made once."""
+    name = f"{item.name} Inside"
+    known: Any = bpy.data.materials.get((name, None))
+    outside = next((slot.material for slot in item.material_slots if slot.material is not None), None)
+    return known if known is not None else inside_material(name, outside, Finish())
 
 
 def _lay_open(tree: NodeTree, node: Any, finish: Finish) -> None:

@@ -3,7 +3,7 @@
 A piece is a mesh of its own, with the materials and UVs of the unbroken object outside and a material slot of its choice inside.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from mathutils import Matrix, Vector
 
 from ...core.particles import Piece
 from ..host.actions import curve_collections, new_curve
-from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.blender_types import BlenderMaterial, BlenderObject, BlenderScene
 from ..host.meshes import Floats, mesh_of
 from ..settings import paths
 from .keyframes import has_baked_keys, start_matrix
@@ -48,6 +48,7 @@ def write_pieces(
     poses: Mapping[int, Mapping[str, Floats]],
     items: Mapping[str, BlenderObject],
     cache: str,
+    inside_of: Callable[[BlenderObject], BlenderMaterial],
 ) -> None:
     """Add an object for each piece, and keyframe when it and the unbroken object are hidden; after `remove_pieces`.
 
@@ -58,6 +59,7 @@ def write_pieces(
         poses: frame number -> name of a collider or a piece -> world from local (4, 4) [m].
         items: the objects of the dynamic colliders, by name.
         cache: the cache folder as Blender stores it.
+        inside_of: the material inside an object that has no slot for it.
     """
     numbers, units = sorted(poses), scene.unit_settings.scale_length
     for name in sorted({piece.whole for piece in pieces.values()}):
@@ -67,13 +69,13 @@ def write_pieces(
         start = poses[numbers[0]][name].copy()
         start[:3, 3] /= units
         start[:3, :3] /= units
-        outside = _outside_of(item)
+        outside, materials = _outside_of(item), _materials_of(item, inside_of)
         for key, piece in pieces.items():
             frames = [number for number in numbers if key in poses[number]]
             # a piece may break again before a frame shows it
             if piece.whole != name or not frames:
                 continue
-            made = _piece_object(f"{item.name} {key.rpartition('/')[2]}", piece, start, item, outside)
+            made = _piece_object(f"{item.name} {key.rpartition('/')[2]}", piece, start, item, outside, materials)
             made[CACHE] = cache
             for collection in item.users_collection:
                 collection.objects.link(made)
@@ -121,16 +123,22 @@ def _outside_of(item: BlenderObject) -> Outside:
     return Outside(tree, corners, materials, is_smooth, uvs)
 
 
-def _piece_object(name: str, piece: Piece, start: Floats, item: BlenderObject, outside: Outside) -> BlenderObject:
+def _materials_of(item: BlenderObject, inside_of: Callable[[BlenderObject], BlenderMaterial]) -> list[Any]:
+    """The materials of pieces: those of the unbroken object, and one more if it has none in the slot for the inside."""
+    found: list[Any] = [slot.material for slot in item.material_slots] or [None]
+    return found if item.mpm.collider.inside < len(found) else [*found, inside_of(item)]
+
+
+def _piece_object(name: str, piece: Piece, start: Floats, item: BlenderObject, outside: Outside, materials: list[Any]) -> BlenderObject:
     """An object with the mesh of a piece, around its own middle."""
     world = piece.vertices @ start[:3, :3].T + start[:3, 3]
     middle = 0.5 * (world.min(axis=0) + world.max(axis=0))
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata((world - middle).tolist(), [], piece.triangles.tolist())
-    for slot in item.material_slots:
-        mesh.materials.append(slot.material)
+    for material in materials:
+        mesh.materials.append(material)
     nearest = _nearest(world[piece.triangles].mean(axis=1), outside)
-    inside = item.mpm.collider.inside
+    inside = min(item.mpm.collider.inside, len(materials) - 1)
     mesh.polygons.foreach_set("material_index", np.where(piece.is_inside, inside, outside.materials[nearest]).astype(np.int32))
     mesh.polygons.foreach_set("use_smooth", ~piece.is_inside & outside.is_smooth[nearest])
     for layer_name, uvs in outside.uvs.items():

@@ -71,7 +71,18 @@ class Finish:
 
 
 PLAIN = Finish(mode=SPHERES)
-JELLY = Finish(own_mesh=True, roughness=0.12, transmission=0.55, ior=1.36, subsurface=0.35, coat=0.3)
+# Wet outside, and cloudy inside: light that passes is bent at a rough face, and reflections are those of a smooth coat.
+JELLY = Finish(
+    own_mesh=True,
+    roughness=0.38,
+    coat=0.8,
+    transmission=0.85,
+    absorption_depth=0.03,
+    ior=1.36,
+    subsurface=1.0,
+    inside_roughness=0.6,
+    inside_brightness=1.0,
+)
 
 
 def color_of_name(name: str) -> Color:

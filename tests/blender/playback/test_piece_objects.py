@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mpm_addon.blender import display
 from mpm_addon.blender.playback import keyframes, piece_objects
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.particles import Piece
@@ -42,12 +43,16 @@ def broken() -> dict[int, dict[str, np.ndarray]]:
 
 @pytest.fixture
 def wall(bpy: Any, host: str) -> Any:
+    return broken_wall(bpy, host, "Plaster", "Brick")
+
+
+def broken_wall(bpy: Any, host: str, *materials: str) -> Any:
     if host == "fake":
         pytest.skip("the stand-in has no search trees")
     scene = bpy.context.scene
     scene.unit_settings.scale_length = UNITS
     item = add_collider(bpy, "Wall", dynamic=True)
-    for name in ("Plaster", "Brick"):
+    for name in materials:
         item.data.materials.append(bpy.data.materials.new(name))
     layer = item.data.uv_layers.new(name="Map")
     for loop, corner in zip(item.data.loops, layer.data, strict=True):
@@ -55,7 +60,8 @@ def wall(bpy: Any, host: str) -> Any:
         corner.uv = (x + 2.0 * y, z)
     bpy.context.view_layer.update()
     keyframes.write_keys(scene, broken(), "//cache_mpm")
-    piece_objects.write_pieces(scene, {"Wall/1": half(-1.0), "Wall/2": half(1.0)}, broken(), {"Wall": item}, "//cache_mpm")
+    pieces = {"Wall/1": half(-1.0), "Wall/2": half(1.0)}
+    piece_objects.write_pieces(scene, pieces, broken(), {"Wall": item}, "//cache_mpm", display.inside_of_pieces)
     return item
 
 
@@ -88,6 +94,19 @@ def test_a_piece_has_the_uvs_outside_and_another_material_inside(bpy: Any, wall:
             outside += 1
             assert tuple(mesh.uv_layers["Map"].data[loop].uv) == pytest.approx((x + 2.0 * y, z), abs=1e-5)
     assert outside > 0
+
+
+@pytest.mark.parametrize("materials", [("Plaster",), ()])
+def test_without_a_slot_for_the_inside_it_is_rougher_and_darker_than_the_outside(bpy: Any, host: str, materials: tuple[str, ...]) -> None:
+    wall = broken_wall(bpy, host, *materials)
+    left, right = (bpy.context.scene.objects[name].data for name in ("Wall 1", "Wall 2"))
+    assert [each and each.name for each in left.materials] == [*(materials or [None]), "Wall Inside"]
+    assert right.materials[1] == left.materials[1]
+    assert [polygon.material_index for polygon in left.polygons] == half(-1.0).is_inside.astype(int).tolist()
+    assert left.materials[1].roughness > (bpy.data.materials["Plaster"].roughness if materials else 0.8)
+    # it is made once, so what an artist changes in it stays
+    assert len(wall.material_slots) == len(materials)
+    assert display.inside_of_pieces(wall) == left.materials[1]
 
 
 def test_freeing_removes_the_pieces_and_shows_the_collider(bpy: Any, wall: Any, tmp_path: Path) -> None:
