@@ -13,15 +13,28 @@ from .swarm_walls import Contact, keep_outside, room_at
 
 Floats = NDArray[np.float64]
 
-# The size of a particle over the mean, smallest and largest.
-_SMALLEST, _LARGEST = 0.4, 2.2
+# Sizes of bubbles in breaking waves: densities of diameters r^-1.5 below the size at which turbulence tears bubbles apart, and r^-10/3
+# above (Deane and Stokes 2002). The smallest and the largest, over that size.
+_FLAT, _STEEP = 1.5, 10.0 / 3.0
+_SMALLEST, _LARGEST = 0.2, 1.8
 # The part of a speed toward a collider that is reflected; drops mostly stick and run down.
 _CONTACT = Contact(bounce=0.1, friction=0.0, still=0.0)
 
 
 def sizes(ids: Ids, size: float) -> Floats:
     """The diameters of particles [m], given the mean: many small ones, and few large ones."""
-    return size * (_SMALLEST + (_LARGEST - _SMALLEST) * chances(ids, 3) ** 2)
+    below, above = _integral(_SMALLEST, 1.0, _FLAT), _integral(1.0, _LARGEST, _STEEP)
+    mean = (_integral(_SMALLEST, 1.0, _FLAT - 1.0) + _integral(1.0, _LARGEST, _STEEP - 1.0)) / (below + above)
+    # the diameter below which a share of the particles are
+    share = chances(ids, 3) * (below + above)
+    small = (_SMALLEST ** (1.0 - _FLAT) + (1.0 - _FLAT) * np.minimum(share, below)) ** (1.0 / (1.0 - _FLAT))
+    large = (1.0 + (1.0 - _STEEP) * np.maximum(share - below, 0.0)) ** (1.0 / (1.0 - _STEEP))
+    return size / mean * small * large
+
+
+def _integral(start: float, end: float, exponent: float) -> float:
+    """The integral of x^-exponent from `start` to `end`."""
+    return (end ** (1.0 - exponent) - start ** (1.0 - exponent)) / (1.0 - exponent)
 
 
 def advanced(swarm: Swarm, before: Around, after: Around, step: Step, cell: float) -> Swarm:

@@ -17,7 +17,7 @@ AUTOMATIC, ALL = "automatic", "all"
 _VERSION = 5
 _SKIN_VERSION = 3
 _VOLUME_VERSION = 1
-_FOAM_VERSION = 4
+_FOAM_VERSION = 5
 
 
 # Iterations of smoothing that loose drops survive, at most.

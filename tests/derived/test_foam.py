@@ -25,6 +25,7 @@ from mpm_addon.core.scene.settings import Domain
 from mpm_addon.core.stepping.kernel_list import argument_types, dispatcher_of, units_of_default_scheme
 from mpm_addon.derived import job
 from mpm_addon.derived.foam import FoamProduct, foaming_speed, usual_size
+from mpm_addon.derived.foam_swarm import sizes
 from mpm_addon.derived.settings import FoamSettings, VolumeSettings
 from mpm_addon.derived.swarm_product import highest_speeds
 from mpm_addon.storage import open_cache
@@ -89,6 +90,22 @@ def test_particles_keep_their_ids_and_sizes_and_die(tmp_path: Path, capsys: pyte
     assert np.mean(second["size"]) == pytest.approx(usual_size(CELL), rel=0.1)
     # 1.5 times the mean life after the last splash
     assert [len(foam(tmp_path, number)["id"]) > 0 for number in (3, 4, 8, 9)] == [True, True, False, False]
+
+
+def test_sizes_follow_two_power_laws() -> None:
+    """Numbers in octaves of diameters: r^-1.5 and r^-10/3 give ratios of 2^0.5 and 2^(7/3) from one octave to the next."""
+    found = sizes(np.arange(400_000, dtype=np.int64), 2.0)
+    assert found.mean() == pytest.approx(2.0, rel=0.005)
+    assert found.max() / found.min() == pytest.approx(1.8 / 0.2, rel=0.01)
+    # where the laws meet
+    middle = found.max() / 1.8
+
+    def count(low: float, high: float) -> float:
+        return float(((found > low * middle) & (found <= high * middle)).mean())
+
+    assert count(0.25, 0.5) / count(0.5, 1.0) == pytest.approx(2.0**0.5, rel=0.02)
+    assert count(1.0, 1.3) / count(1.3, 1.69) == pytest.approx(1.3 ** (7.0 / 3.0), rel=0.05)
+    assert (found < found.mean()).mean() > 0.6
 
 
 def test_drops_do_not_grow_to_beads_in_coarse_cells() -> None:
