@@ -17,7 +17,7 @@ _BLOCKS: tuple[tuple[str, tuple[float, float, float], tuple[float, float], Point
 
 def build(stage: Stage) -> None:
     stage.frames(60)
-    stage.cells(0.0135, full=0.0078)
+    stage.cells(0.0155, full=0.0078)
     stage.floor(0.9, (0.55, 0.47, 0.42), friction=0.8)
     stage.collider("Plate", cylinder(0.34, 0.06, steps=96), (0.0, 0.0, 0.03), (0.85, 0.85, 0.83), bevel=0.015, roughness=0.2, friction=1.0)
     for name, color, (width, height), at, turn in _BLOCKS:

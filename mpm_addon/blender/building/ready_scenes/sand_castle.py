@@ -20,7 +20,7 @@ _BUCKET = [(0.0, 0.0), (0.118, 0.0), (0.122, 0.006), (0.118, 0.014), (0.108, 0.0
 
 def build(stage: Stage) -> None:
     stage.frames(72)
-    stage.cells(0.021, full=0.0136)
+    stage.cells(0.0235, full=0.0136)
     stage.obstacle("Floor", box((3.6, 3.6, 0.2)).moved((0.0, 0.0, -0.1)), friction=0.6)
     stage.natural("Beach", sheet([(-12.0, 0.0), (40.0, 0.0)], 80.0), _SAND, 0.02, relief=0.25)
     stage.natural("Shells", together(list(_shells())), _SHELLS, 0.01, relief=0.1)
