@@ -1,6 +1,6 @@
 """A layout that records what a panel draws and checks each call, because Blender without a window draws no panels.
 
-It works on the fake or on the real bpy: `StubSchema` asks the stubs, `RnaSchema` asks Blender itself.
+It works on the fake or on the real bpy, see `layout_schema`.
 
     layout = draw(bpy, panel_class)          # calls poll, draw_header and draw, as Blender does
     layout.texts()                           # every label, button and property text, in order
@@ -9,10 +9,11 @@ It works on the fake or on the real bpy: `StubSchema` asks the stubs, `RnaSchema
 
 from __future__ import annotations
 
-import ast
 import inspect
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
+
+from .layout_schema import Schema, schema_for
 
 INHERITED = ("use_property_split", "use_property_decorate", "operator_context")
 LAYOUT_FUNCTIONS = ("row", "column", "box", "split", "grid_flow", "column_flow", "menu_pie")
@@ -20,112 +21,6 @@ LAYOUT_FUNCTIONS = ("row", "column", "box", "split", "grid_flow", "column_flow",
 
 class LayoutError(AssertionError):
     """A panel drew something that Blender would refuse, or show as an error in the panel."""
-
-
-class Schema(Protocol):
-    """What a recording layout needs to know about its host."""
-
-    def signature(self, function: str) -> inspect.Signature | None: ...
-    def enum_of_parameter(self, function: str, parameter: str) -> tuple[str, ...] | None: ...
-    def layout_property(self, name: str) -> tuple[bool, tuple[str, ...] | None]: ...
-    def has_property(self, data: Any, name: str) -> bool: ...
-    def operator_properties(self, idname: str) -> set[str] | None: ...
-    def has_operator(self, idname: str) -> bool: ...
-    def has_type(self, name: str, base: str) -> bool: ...
-
-
-class StubSchema:
-    """Knows UILayout from the stubs, and the rest from the fake's registrations."""
-
-    def __init__(self) -> None:
-        from . import registration, structs
-
-        self._registration = registration
-        self._structs = structs
-
-    def signature(self, function: str) -> inspect.Signature | None:
-        from .stubs import signature_of
-
-        node = self._structs.STUBS.find_method("UILayout", function)
-        return None if node is None or function.startswith("bl_rna") else signature_of(node)
-
-    def enum_of_parameter(self, function: str, parameter: str) -> tuple[str, ...] | None:
-        signature = self.signature(function)
-        annotation = signature.parameters[parameter].annotation if signature else None
-        return self._structs.STUBS.enum_items(annotation) if isinstance(annotation, ast.expr) else None
-
-    def layout_property(self, name: str) -> tuple[bool, tuple[str, ...] | None]:
-        found = self._structs.STUBS.find_property("UILayout", name)
-        if found is None or found.is_readonly:
-            return False, None
-        return True, self._structs.STUBS.enum_items(found.annotation)
-
-    def has_property(self, data: Any, name: str) -> bool:
-        return name in data.bl_rna.properties
-
-    def has_operator(self, idname: str) -> bool:
-        return self._registration.operator_exists(idname)
-
-    def operator_properties(self, idname: str) -> set[str] | None:
-        return self._registration.operator_properties(idname)
-
-    def has_type(self, name: str, base: str) -> bool:
-        found = self._registration.registered.get(name)
-        if found is not None:
-            return issubclass(found, self._structs.struct_class(base))
-        return name in self._structs.STUBS.names("bpy.types")
-
-
-class RnaSchema:
-    """Knows everything from the real bpy."""
-
-    def __init__(self, bpy: Any) -> None:
-        self._bpy = bpy
-        self._layout = bpy.types.UILayout.bl_rna
-
-    def signature(self, function: str) -> inspect.Signature | None:
-        if function not in self._layout.functions:
-            return None
-        parameters = [
-            inspect.Parameter(
-                parameter.identifier,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.is_required else inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if parameter.is_required else None,
-            )
-            for parameter in self._layout.functions[function].parameters
-            if not parameter.is_output
-        ]
-        return inspect.Signature(sorted(parameters, key=lambda parameter: parameter.kind))
-
-    def enum_of_parameter(self, function: str, parameter: str) -> tuple[str, ...] | None:
-        found = self._layout.functions[function].parameters[parameter]
-        return tuple(item.identifier for item in found.enum_items) if found.type == "ENUM" else None
-
-    def layout_property(self, name: str) -> tuple[bool, tuple[str, ...] | None]:
-        found = self._layout.properties.get(name)
-        if found is None or found.is_readonly:
-            return False, None
-        return True, tuple(item.identifier for item in found.enum_items) if found.type == "ENUM" else None
-
-    def has_property(self, data: Any, name: str) -> bool:
-        return name in data.bl_rna.properties
-
-    def _operator_rna(self, idname: str) -> Any:
-        module, _, name = idname.partition(".")
-        try:
-            return getattr(getattr(self._bpy.ops, module), name).get_rna_type()
-        except KeyError:
-            return None
-
-    def has_operator(self, idname: str) -> bool:
-        return self._operator_rna(idname) is not None
-
-    def operator_properties(self, idname: str) -> set[str] | None:
-        return set(self._operator_rna(idname).properties.keys())
-
-    def has_type(self, name: str, base: str) -> bool:
-        found = getattr(self._bpy.types, name, None)
-        return found is not None and issubclass(found, getattr(self._bpy.types, base))
 
 
 @dataclass
@@ -293,13 +188,6 @@ class PanelStandIn:
         if isinstance(found, (staticmethod, classmethod)):
             return getattr(self._panel, name)
         return found.__get__(self) if inspect.isfunction(found) else found
-
-
-def schema_for(bpy: Any) -> Schema:
-    """The schema for a recording layout: the stubs for the fake, RNA for the real bpy."""
-    from . import FakeModule
-
-    return StubSchema() if isinstance(bpy, FakeModule) else RnaSchema(bpy)
 
 
 def draw(bpy: Any, panel: type, context: Any = None) -> RecordingLayout | None:

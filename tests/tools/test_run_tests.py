@@ -49,6 +49,12 @@ def test_groups_of_long_simulations_leave_cores_to_others(tmp_path: Path, monkey
     assert run_tests.run_group("everyday", environment, [], processes=1).status == 1
 
 
+def test_bytecode_is_kept_even_if_the_caller_keeps_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_tests, "ROOT", clone(tmp_path, cli="import sys; assert not sys.dont_write_bytecode"))
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    assert run_tests.run_group("plain", ENVIRONMENTS[DEVELOPMENT_BLENDER], []).status == 0
+
+
 def test_everything_runs_every_group_here_and_the_blender_layer_everywhere() -> None:
     usual = {name for name, group in run_tests.groups().items() if not group.is_on_demand}
     whole = {job.group for job in run_everything.JOBS if job.blender == DEVELOPMENT_BLENDER and not job.for_pytest}

@@ -188,7 +188,8 @@ def test_the_levels_to_choose_are_those_that_there_are() -> None:
 
 
 def test_the_health_lines_of_the_preferences_are_drawn(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.fakes.layout import RecordingLayout, schema_for
+    from tests.fakes.layout import RecordingLayout
+    from tests.fakes.layout_schema import schema_for
 
     monkeypatch.setattr(health.importlib.util, "find_spec", lambda _name: None)
     layout = RecordingLayout(schema_for(bpy))
