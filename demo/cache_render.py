@@ -70,8 +70,8 @@ def main() -> None:
     if kind == "portrait" and any(part.follows for part in item.mpm.display.parts):
         derived_processes.make(context.scene, kind=SKIN, cache=cache)
     elif display.is_rendered_as_surface([item]):
-        # the scene does not know that a preset is shown whose texture moves with it
-        context.scene.mpm.surface.attributes = "rest_position"
+        # the scene does not know that a preset is shown whose texture moves with it, and names replace the usual attributes
+        context.scene.mpm.surface.attributes = "rest_position, velocity, stress"
         derived_processes.make(context.scene, kind=SURFACE, cache=cache)
     extension.render(folder, frames)
     mpm_addon.unregister()

@@ -84,7 +84,7 @@ SHOTS = {
     "sand_grains": Shot("sand_column", 20),
     "snow_grains": Shot("snowball_wall", 12, distance=3.4),
     "sand_speed": Shot("sand_column", 8, "spheres", "speed", distance=3.0),
-    "jelly_stress": Shot("jelly_drop", 18, "surface", "stress", distance=3.4),
+    "jelly_stress": Shot("jelly_drop", 13, "surface", "stress", distance=3.4),
 }
 
 

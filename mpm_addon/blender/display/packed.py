@@ -12,8 +12,8 @@ from .points import SPHERE_RADIUS
 
 # 1 on the surface of packed grains, by which materials know it.
 BODY = "mpm_packed_surface"
-# Fullness above which particles are packed: 1 inside, 0.6 at a flat face, 0.45 at an edge and 0.35 at a corner.
-_LEAST_FULLNESS = 0.33
+# Fullness above which particles are packed: it is 1 inside, 0.7 at a flat face, 0.55 at an edge and 0.4 at a corner.
+_LEAST_FULLNESS = 0.45
 # Particles farther inside the surface than this are not seen [edges of the particle's share].
 _DEEPEST = 1.1
 # Particles farther from any surface than this do not lie on it: too few of them are together for a surface of their own.

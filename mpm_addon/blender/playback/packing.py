@@ -37,9 +37,10 @@ def _is_rendered_as_grains(part: Any) -> bool:
 
 
 def fullness(position: NDArray[np.floating], volume: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The share of the space around each particle that is occupied, (n,): 1 inside material at rest, about 0.6 at a flat surface.
+    """How full the space around the particles near each particle is, (n,): 1 inside material at rest, about 0.7 at a flat surface.
 
-    Volumes are spread linearly over the corners of cubes, and gathered from there.
+    Volumes are spread linearly over the corners of cubes, and gathered from there; so is the result, weighted by volume. Its mean tells
+    the edge of a packed block (0.55) from a cloud that fills 0.4 of the space, which the fullness of single particles does not.
 
     Args:
         position: [edges of a cube], shape (n, 3).
@@ -54,4 +55,7 @@ def fullness(position: NDArray[np.floating], volume: NDArray[np.floating]) -> ND
     _, numbers = np.unique(keys, return_inverse=True)
     numbers = numbers.reshape(keys.shape)
     total = np.bincount(numbers.ravel(), (shares * volume[:, None]).ravel())
-    return np.asarray((total[numbers] * shares).sum(axis=1), np.float32)
+    own = (total[numbers] * shares).sum(axis=1)
+    weighted = np.bincount(numbers.ravel(), (shares * (volume * own)[:, None]).ravel())
+    mean = weighted / np.maximum(total, np.finfo(np.float64).tiny)
+    return np.asarray((mean[numbers] * shares).sum(axis=1), np.float32)
