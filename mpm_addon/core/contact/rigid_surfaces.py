@@ -196,8 +196,11 @@ def touching(body: RigidSurface, other: Surface, margin: float) -> tuple[Floats,
     Returns:
         Their positions [m] and normals, toward the body, (k, 3), and gaps [m] (k,).
     """
-    middle = body.obstacle.world(body.middle)
-    if not other.may_touch(middle, body.radius * body.obstacle.scale + margin)[0]:
+    middle, reach = body.obstacle.world(body.middle), body.radius * body.obstacle.scale + margin
+    if not other.may_touch(middle, reach)[0]:
+        return _NOTHING
+    # as far from a wall as most bodies are most of the time; vertices of a deforming mesh are looked at in any case
+    if isinstance(other, RigidSurface) and other.distance(middle)[0][0] > reach:
         return _NOTHING
     points, normals, gaps = body.near(other, margin)
     # the points of a round body, with their radius, are exact for any surface
