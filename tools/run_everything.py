@@ -65,9 +65,9 @@ def run_job(job: Job, ready: Future[Outcome], processes: int) -> Outcome:
     prepared = ready.result()
     if prepared.status != 0:
         return Outcome(1, f"tests: Blender {job.blender} {job.group:<8} FAILED its environment is missing")
-    # repeated tests run on all cores instead of their share, so that they also run with several threads
-    is_first = job.blender == DEVELOPMENT_BLENDER
-    return run_group(job.group, ENVIRONMENTS[job.blender], job.for_pytest, processes if is_first else 1)
+    # what does not touch Blender runs again on all cores instead of its share, so that it also runs with several threads
+    uses_all = job.blender != DEVELOPMENT_BLENDER and job.group in ("core", "plain")
+    return run_group(job.group, ENVIRONMENTS[job.blender], job.for_pytest, 1 if uses_all else processes)
 
 
 def lint() -> Outcome:

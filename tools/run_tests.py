@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT, Environment
 
@@ -50,15 +50,15 @@ def groups() -> dict[str, Group]:
         "everyday": Group(("everyday",), shares_cores=True),
         "physics": Group(("faults", "fuzz", "presets", "verification"), shares_cores=True),
         "core": Group(("core",), shares_cores=True),
-        "plain": Group(()),
+        "plain": Group((), shares_cores=True),
         "install": Group(("blender_real",)),
-        "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}),
-        "fake": Group(("fakes", "blender"), {"MPM_TEST_HOST": "fake"}),
+        "bpy": Group(("fakes", "blender"), {"MPM_TEST_HOST": "bpy"}, shares_cores=True),
+        "fake": Group(("fakes", "blender"), {"MPM_TEST_HOST": "fake"}, shares_cores=True),
         "gui": Group(("gui",), {"MPM_TEST_GUI": "1"}, is_on_demand=True),
     }
     taken = {folder for group in named.values() for folder in group.folders}
     left = [folder.name for folder in (ROOT / "tests").iterdir() if folder.name not in taken and any(folder.glob("**/test_*.py"))]
-    return {**named, "plain": Group(tuple(sorted(left)))}
+    return {**named, "plain": replace(named["plain"], folders=tuple(sorted(left)))}
 
 
 def main() -> int:

@@ -34,18 +34,23 @@ def test_a_folder_that_is_ignored_is_left_out_of_its_group(tmp_path: Path, monke
     assert [counts(outcome) for outcome in run] == ["plain    ok     2 passed", "plain    ok     1 passed"]
 
 
-def test_groups_of_long_simulations_leave_cores_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the others use all of them."""
+def test_groups_leave_cores_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The installed extension uses all of them, as it does for a user."""
     monkeypatch.setattr(
         run_tests,
         "ROOT",
-        clone(tmp_path, everyday="assert os.environ['NUMBA_NUM_THREADS'] == '3'", cli="assert 'NUMBA_NUM_THREADS' not in os.environ"),
+        clone(
+            tmp_path,
+            everyday="assert os.environ['NUMBA_NUM_THREADS'] == '3'",
+            cli="assert os.environ['NUMBA_NUM_THREADS'] == '3'",
+            blender_real="assert 'NUMBA_NUM_THREADS' not in os.environ",
+        ),
     )
     monkeypatch.setattr(run_tests.os, "cpu_count", lambda: 6)
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     environment = ENVIRONMENTS[DEVELOPMENT_BLENDER]
-    run = [run_tests.run_group(name, environment, [], processes=2) for name in ("everyday", "plain")]
-    assert [counts(outcome) for outcome in run] == ["everyday ok     1 passed", "plain    ok     1 passed"]
+    run = [run_tests.run_group(name, environment, [], processes=2) for name in ("everyday", "plain", "install")]
+    assert [counts(outcome) for outcome in run] == ["everyday ok     1 passed", "plain    ok     1 passed", "install  ok     1 passed"]
     assert run_tests.run_group("everyday", environment, [], processes=1).status == 1
 
 
@@ -77,11 +82,16 @@ def test_a_job_without_its_environment_fails_and_says_so() -> None:
     assert outcome == run_tests.Outcome(1, "tests: Blender 4.2 fake     FAILED its environment is missing")
 
 
-@pytest.mark.parametrize(("blender", "processes"), [(DEVELOPMENT_BLENDER, 2), ("5.2", 1)])
-def test_tests_that_are_repeated_run_on_all_cores(monkeypatch: pytest.MonkeyPatch, blender: str, processes: int) -> None:
+@pytest.mark.parametrize(
+    ("blender", "group", "processes"),
+    [(DEVELOPMENT_BLENDER, "core", 2), ("5.2", "core", 1), ("5.2", "plain", 1), ("5.2", "bpy", 2), ("4.2", "bpy", 2)],
+)
+def test_what_is_repeated_without_blender_runs_on_all_cores(
+    monkeypatch: pytest.MonkeyPatch, blender: str, group: str, processes: int
+) -> None:
     given = []
     monkeypatch.setattr(run_everything, "run_group", lambda *arguments: given.append(arguments[-1]))
     ready: Future[run_tests.Outcome] = Future()
     ready.set_result(run_tests.Outcome(0, "setup: ok"))
-    run_everything.run_job(run_everything.Job(blender, "core"), ready, 2)
+    run_everything.run_job(run_everything.Job(blender, group), ready, 2)
     assert given == [processes]
