@@ -93,12 +93,13 @@ def _grains(builder: Builder) -> Any:
 
 
 def _looseness(builder: Builder, edge: Any) -> Any:
-    """The distance to the next particle relative to the edge of a particle's share; 1 where particles are packed."""
+    """The distance to the next particle relative to the edge of a particle's share, or to those around; 1 where particles are packed."""
     position = builder.out("GeometryNodeInputPosition")
     nearest = builder.out("GeometryNodeIndexOfNearest", {"Position": position})
     there = builder.out("GeometryNodeFieldAtIndex", {"Index": nearest, "Value": position}, data_type="FLOAT_VECTOR", domain="POINT")
     distance = builder.out("ShaderNodeVectorMath", {0: position, 1: there}, operation="DISTANCE")
-    return builder.math("MINIMUM", _LOOSEST, builder.math("MAXIMUM", 1.0, builder.math("DIVIDE", distance, edge)))
+    apart = builder.math("MAXIMUM", builder.math("DIVIDE", distance, edge), packed.mean_distance(builder))
+    return builder.math("MINIMUM", _LOOSEST, builder.math("MAXIMUM", 1.0, apart))
 
 
 def stone(builder: Builder, shape: Any, seed: int) -> Any:

@@ -14,6 +14,8 @@ from .points import SPHERE_RADIUS
 BODY = "mpm_packed_surface"
 # Fullness above which particles are packed: it is 1 inside, 0.7 at a flat face, 0.55 at an edge and 0.4 at a corner.
 _LEAST_FULLNESS = 0.45
+# Keeps distances finite.
+_EMPTIEST = 1e-3
 # Particles farther inside the surface than this are not seen [edges of the particle's share].
 _DEEPEST = 1.1
 # Particles farther from any surface than this do not lie on it: too few of them are together for a surface of their own.
@@ -31,6 +33,12 @@ class Place(NamedTuple):
 def is_packed(builder: Builder) -> Any:
     """Whether points are packed; nothing is where their fullness is unknown."""
     return _compare(builder, builder.attribute(FULLNESS, "FLOAT"), _LEAST_FULLNESS, "GREATER_THAN")
+
+
+def mean_distance(builder: Builder) -> Any:
+    """The mean distance between the particles around each [edges of a particle's share]; 1 where their fullness is unknown."""
+    full = builder.math("MAXIMUM", builder.attribute(FULLNESS, "FLOAT"), _EMPTIEST)
+    return builder.switch("FLOAT", builder.has_attribute(FULLNESS, "FLOAT"), 1.0, builder.math("POWER", full, -1.0 / 3.0))
 
 
 def only_packed(builder: Builder, cloud: Any) -> Any:

@@ -105,6 +105,19 @@ def test_grains_of_loose_particles_fill_the_distance_between_them(bpy: Any, sand
     np.testing.assert_allclose(sizes(bpy), sizes_before, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("full", "looseness"), [(0.4, 1.3572), (0.125, 2.0), (1.2, 1.0)])
+def test_grains_of_a_cloud_fill_the_mean_distance_even_where_two_particles_are_near(
+    bpy: Any, sand: Any, full: float, looseness: float
+) -> None:
+    """Particles that fill a share f of the space are f^(-1/3) edges apart; pairs of them would show as crumbs."""
+    centers = np.repeat(particles_of(sand), COUNT, axis=0)
+    packed = (matrices(bpy)[:, :3, 3] - centers).std()
+    values = np.full(SIDE**3, full, np.float32)
+    sand.data.attributes.new(packing.FULLNESS, "FLOAT", "POINT").data.foreach_set("value", values)
+    sand.data.update_tag()
+    assert (matrices(bpy)[:, :3, 3] - centers).std() == pytest.approx(looseness * packed, rel=1e-3)
+
+
 @pytest.mark.parametrize("variation", [0.0, 0.35, 1.0])
 def test_sizes_follow_a_power_law_and_keep_the_volume(bpy: Any, sand: Any, variation: float) -> None:
     display.set_input(display.modifier_of(sand), display.VARIATION, variation)
