@@ -26,8 +26,8 @@ _TINT = 0.3
 # Light takes on the color over this fraction of thick matter, where that is deeper than the finish says: a jar of honey is golden, and a
 # barrel of it nearly black.
 _DEPTH = 0.25
-# How the color of what a clear material scatters follows from how little passes: at 1 it would be white, and at 0 tint what passes, too.
-_HAZE = 0.3
+# How strongly the color of what a clear material scatters also tints what passes, relative to the share that does not pass.
+_HAZE = 4.0
 # Gamma of the color of a grain among others: light takes it on at each of the several times that it is scattered.
 _BETWEEN_GRAINS = 0.3
 # The height of bumps for which they look like grains, relative to the grains' size.
@@ -201,7 +201,7 @@ def _base_color(shader: "Shader", look: Look) -> Any:
     if look.is_painted:
         return shader.attribute(MESH_COLOR, "Vector")
     # what does not pass through a clear material scatters in its color; white would be a gray haze
-    share = (1.0 - finish.transmission) ** _HAZE if look.absorption else 1.0 - _TINT * finish.transmission
+    share = min(1.0, _HAZE * (1.0 - finish.transmission)) if look.absorption else 1.0 - _TINT * finish.transmission
     color = tuple(1.0 - share * (1.0 - part) for part in look.color[:3])
     if finish.variation == 0.0:
         return (*color, 1.0)
