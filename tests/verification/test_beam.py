@@ -9,6 +9,8 @@ import pytest
 from .cases.beam import RESTED, beam_vibration, elastica, sagging_beam
 from .cases.convergence import observed_order
 
+# in half as many substeps, bodies with a rest state come to the same rest to 1e-4 of their length
+LONG_STEPS = 0.8
 # three zero crossings; nothing damps the beam
 PERIODS = 1.5
 CANTILEVER = Path(__file__).parents[1] / "reference" / "bisshopp_drucker_1945.csv"
@@ -59,7 +61,7 @@ def test_a_beam_sags_under_its_own_weight_as_the_elastica_does() -> None:
 @pytest.mark.parametrize(("load", "cells", "within"), [(1.0, 4, 0.035), (1.0, 8, 0.02), (4.0, 4, 0.03), (4.0, 8, 0.02)])
 def test_forces_from_the_rest_state_see_strain_that_the_grid_of_the_world_does_not(load: float, cells: int, within: float) -> None:
     """Measured 2.9, 1.7, 2.6 and 1.6 % too far, of which shear is .8 %."""
-    sag = sagging_beam(2, load, cells=cells, reference="rest", periods=RESTED)
+    sag = sagging_beam(2, load, cells=cells, reference="rest", periods=RESTED, cfl=LONG_STEPS)
     assert 0.0 < sag.tip[1] / sag.expected[1] - 1.0 < within
 
 

@@ -18,6 +18,8 @@ from .bar import period_of
 from .setting import GRAVITY, Floats, block, material, observe, scene
 
 LENGTH, DENSITY = 1.0, 1000.0
+# of a beam that sags
+THICKNESS = 0.1
 # after so many periods beams are within .2 % of their length after three
 RESTED = 2.0
 # the first root of cos(x) cosh(x) = -1
@@ -101,12 +103,12 @@ def sagging_beam(
     load: float,
     *,
     cells: int = 4,
-    thickness: float = 0.1,
     stiffness_scale: float = 1.0,
     reference: str = "current",
     clamp: str = "collider",
     offset: float = 0.0,
     periods: float = 3.0,
+    cfl: float = 0.4,
 ) -> Sag:
     """A beam that bends under its own weight until it rests, nu = 0.
 
@@ -115,16 +117,17 @@ def sagging_beam(
 
     Args:
         load: w L^3 / (E I) with w the weight of a meter.
-        cells: cells over the thickness H.
+        cells: cells over the thickness H, a tenth of the length.
         stiffness_scale: a factor on E that the expected values do not know.
         reference: of the elastic law.
         clamp: "collider": a sticky box around the first three cells; "pins": their particles are pinned.
         offset: how far everything is moved along all axes [cells].
         periods: how long it may take to come to rest, in periods of the first mode.
+        cfl: of the solver.
     """
-    position, spacing = _lattice(dimension, thickness, cells)
-    young_modulus = 12.0 * DENSITY * GRAVITY * LENGTH**3 / (load * thickness**2)
-    frequency = FIRST_ROOT**2 * np.sqrt(young_modulus * thickness**2 / (12.0 * DENSITY)) / (2.0 * np.pi * LENGTH**2)
+    position, spacing = _lattice(dimension, THICKNESS, cells)
+    young_modulus = 12.0 * DENSITY * GRAVITY * LENGTH**3 / (load * THICKNESS**2)
+    frequency = FIRST_ROOT**2 * np.sqrt(young_modulus * THICKNESS**2 / (12.0 * DENSITY)) / (2.0 * np.pi * LENGTH**2)
     described = _clamped(
         dimension,
         position,
@@ -136,6 +139,7 @@ def sagging_beam(
         gravity=(0.0, 0.0, -GRAVITY),
         clamp=clamp,
         shift=offset * spacing,
+        cfl=cfl,
     )
     energies = [0.0]
 
