@@ -21,16 +21,17 @@ from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
 from .breaking import Breaking
 from .broyden import TOLERANCE, Broyden, inertia_matrix
+from .contact_groups import settle
 from .contact_search import NEAREST, ContactSearch, Touching
 from .coverage import COVER_REACH
 from .exchange import moments_of, sum_momenta
-from .foresight import Foresight
+from .foresight import LONGEST_STEP, Foresight
 from .impacts import Impact, approach_speed, impacts_of
 from .nearness import cubes_of, near_cubes
 from .obstacles import Fields, ObstacleGroup
 from .rigid_body import RigidBody
-from .rigid_contact import Contacts
-from .rigid_impulses import SolverBodies, settle
+from .rigid_contact import Contacts, while_moving
+from .rigid_impulses import SolverBodies
 from .rigid_surfaces import RigidSurface, surface_of
 from .rigid_table import VELOCITY, RigidTable
 from .standstill import Standstill
@@ -41,8 +42,6 @@ EVALUATIONS = 8
 # a mismatch that moves a body by less than this in a substep is negligible [cells]
 NEGLIGIBLE = 1e-7
 RESTING = 2e-3  # bodies at rest have less than this share of the speed that gravity adds in a substep
-# the longest substep of rigid bodies, whatever particles allow [s]
-LONGEST_STEP = 1.0 / 240.0
 
 
 class RigidBodies:
@@ -96,8 +95,7 @@ class RigidBodies:
         Those that remain keep their state and their contacts; their order must not change. New ones have the state that they were given.
         """
         known = {id(body): place for place, body in enumerate(self.bodies)}
-        places = [known.get(id(body), -1) for body in bodies]
-        groups, surfaces, inverses = self.groups, self._surfaces, self._inverses
+        places, groups, surfaces, inverses = [known.get(id(body), -1) for body in bodies], self.groups, self._surfaces, self._inverses
         self._kept = renumbered(self._kept, np.array(places, np.int64), len(self.bodies))
         self.bodies = list(bodies)
         self.groups = [self._group_of(body) if place < 0 else groups[place] for body, place in zip(bodies, places, strict=True)]
@@ -108,7 +106,9 @@ class RigidBodies:
         for number, (surface, body) in enumerate(zip(self._surfaces, self.bodies, strict=True)):
             surface.body = number
             body.place()
-        self.near = [group for group in self.near if group in self.groups]
+        near = {id(group) for group in self.near}
+        self._close = [number for number, group in enumerate(self.groups) if id(group) in near]
+        self.near = [self.groups[number] for number in self._close]
         self._table = RigidTable([body.row for body in self.bodies])
         # of all points from the center of mass; in the pose at the start, so that the last bit does not depend on when this is called
         self._reach = np.array(
@@ -122,7 +122,7 @@ class RigidBodies:
             group for body, group in zip(self.bodies, self.groups, strict=True) if body.obstacle.collider.animation is not None
         ]
         self._is_present = np.array([body.obstacle.is_present for body in self.bodies], np.bool_)
-        self.is_near = np.array([group in self.near for group in self.groups], np.bool_)
+        self.is_near = np.array([id(group) in near for group in self.groups], np.bool_)
         self.touching = None
         self._standstill.forget()
 
@@ -141,7 +141,7 @@ class RigidBodies:
 
     def poses(self) -> dict[str, Floats]:
         """World from local (4, 4) of each body, by name."""
-        return {body.name: body.pose for body in self.bodies[: len(self.bodies) - len(self.added)]}
+        return dict(zip((body.name for body in self.bodies[: len(self.bodies) - len(self.added)]), self._table.matrices, strict=False))
 
     def state(self) -> Floats:
         """The state of all bodies, shape (bodies, 18)."""
@@ -187,8 +187,8 @@ class RigidBodies:
 
     def place(self) -> None:
         """Move all colliders to the poses of the bodies."""
-        for body in self.bodies:
-            body.place()
+        for body, matrix, velocities in zip(self.bodies, self._table.matrices, self._table.velocities, strict=True):
+            body.obstacle.place(matrix, velocities[:3], velocities[3:])
 
     def find_near(self, store: ParticleStore, seconds: float) -> None:
         """Find the bodies that may reach nodes within a time [s], see `near`, and move their colliders to their poses."""
@@ -202,8 +202,9 @@ class RigidBodies:
         # once more after it has left, which empties its surfaces
         found = close | self.is_near
         self.is_near = close
-        self.near = [group for group, is_found in zip(self.groups, found, strict=True) if is_found]
-        for number in np.flatnonzero(found):
+        self._close = np.flatnonzero(found).tolist()
+        self.near = [self.groups[number] for number in self._close]
+        for number in self._close:
             self.bodies[number].place()
 
     def take_values(self, frame: float) -> None:
@@ -241,18 +242,16 @@ class RigidBodies:
         if self.breaking is not None:
             self._note_impacts(self.breaking, found.contacts, before, dt)
         table.state[:, VELOCITY] += dt * accelerations
-        near = {id(group) for group in self.near}
-        for number, (body, group) in enumerate(zip(self.bodies, self.groups, strict=True)):
-            if id(group) in near and is_present[number]:
-                self._exchange(number, body, group, before, store, dt)
+        for number in self._close:
+            if is_present[number]:
+                self._exchange(number, self.bodies[number], self.groups[number], before, store, dt)
         if len(found.contacts.first):
             self._solve(found, table.velocities, gravity, dt, was_still=not before.any())
         else:
             self._kept = np.zeros((0, SIZE))
-        for body, group in zip(self.bodies, self.groups, strict=True):
-            if id(group) in near:
-                body.place()
-                group.move_to(0.0)
+        for number in self._close:
+            self.bodies[number].place()
+            self.groups[number].move_to(0.0)
 
     def _note_impacts(self, breaking: Breaking, contacts: Contacts, before: Floats, dt: float) -> None:
         """Find the impacts of a substep that may break bodies, from the velocities before."""
@@ -269,8 +268,9 @@ class RigidBodies:
         first, reach = contacts.first, REACH * table.gyration
         forces = forces_of(first, found.partner, found.places, reach, self._kept)
         bodies = SolverBodies(velocities, *self._inverse())
-        impulses, noise = contacts.solve(bodies, self._least, dt * forces)
-        limits, resting = np.full(len(velocities), RESTING * dt * float(np.linalg.norm(gravity))), np.zeros(len(velocities), np.bool_)
+        gained, count = dt * float(np.linalg.norm(gravity)), len(velocities)
+        impulses, noise = contacts.solve(bodies, self._least, dt * forces, while_moving(gained))
+        limits, resting = np.full(count, RESTING * gained), np.zeros(count, np.bool_)
         settle(contacts, impulses, noise, bodies, table.gyration, limits, resting)
         velocities[resting] = 0.0
         table.set_velocities(velocities, self._is_present)
@@ -362,7 +362,8 @@ class RigidBodies:
             The greatest distance that particles were pushed, summed over the bodies [cells].
         """
         farthest = 0.0
-        for body, group in zip(self.bodies, self.groups, strict=True):
+        for number in self._close:
+            body, group = self.bodies[number], self.groups[number]
             blocks = group.due
             if not len(blocks):
                 continue

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+# the longest substep of rigid bodies, whatever particles allow [s]
+LONGEST_STEP = 1.0 / 240.0
 # the search distance for contacts, relative to how far bodies can move
 FORESIGHT = 1.5
 

@@ -201,8 +201,10 @@ class Obstacle(AnimatedObstacle):
         self._corners = CORNERS[scene.solver.dimension]
         axes = [0, 2] if self._is_plane else [0, 1, 2]
         self._radius = float(np.linalg.norm(np.abs(shape.bounds() - self.pivot).max(axis=0)[axes]))
-        self._matrix, self._inverse = np.eye(4), np.eye(3)
-        self.scale = 1.0
+        self._matrix = np.eye(4)
+        # of the pose, once something needs them
+        self._known_inverse: Floats | None = None
+        self._known_scale: float | None = None
         self._measured: _Measured | None = None
         # a piece has many small faces
         self.point_spacing = PIECE_POINTS * float(np.cbrt(shape.volume())) if is_piece else 0.0
@@ -219,11 +221,23 @@ class Obstacle(AnimatedObstacle):
 
     def place(self, matrix: Floats, linear: Floats, angular: Floats) -> None:
         """Set the pose (4, 4), world from local, the velocity of the pivot [m/s] and the angular velocity [rad/s]."""
-        self._matrix, self._inverse = matrix, np.linalg.inv(matrix[:3, :3])
-        self.scale = float(np.cbrt(abs(np.linalg.det(matrix[:3, :3]))))
+        self._matrix, self._known_inverse, self._known_scale = matrix, None, None
         self.rigid = np.concatenate([linear, angular, matrix[:3, :3] @ self.pivot + matrix[:3, 3]])
         if self._is_plane:
             self.rigid[[1, 3, 5]] = 0.0
+
+    @property
+    def _inverse(self) -> Floats:
+        if self._known_inverse is None:
+            self._known_inverse = np.linalg.inv(self._matrix[:3, :3])
+        return self._known_inverse
+
+    @property
+    def scale(self) -> float:
+        """Lengths in the world over those of the shape."""
+        if self._known_scale is None:
+            self._known_scale = float(np.cbrt(abs(np.linalg.det(self._matrix[:3, :3]))))
+        return self._known_scale
 
     @property
     def pose(self) -> tuple[Floats, Floats]:

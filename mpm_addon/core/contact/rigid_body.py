@@ -50,8 +50,7 @@ class RigidBody:
         self.start_scale = scale
         turn = start[:3, :3] / scale
         inertia = self.mass / volume * (turn @ inertia @ turn.T)
-        self.row = RigidRow(self.mass, inertia, start[:3, :3], pivot, is_plane=dimension == 2)
-        self._height = start[1, 3] if dimension == 2 else 0.0
+        self.row = RigidRow(self.mass, inertia, start[:3, :3], pivot, is_plane=dimension == 2, height=float(start[1, 3]))
         axes = np.array([1.0, 0.0, 1.0]) if dimension == 2 else np.ones(3)
         self.center = (start[:3, :3] @ pivot + start[:3, 3]) * axes
         self.velocity = np.asarray(collider.velocity, np.float64) * axes
@@ -126,7 +125,7 @@ class RigidBody:
         pose[:3, :3] = self.rotation @ self.row.frame
         pose[:3, 3] = self.center - pose[:3, :3] @ self.row.pivot
         if self.row.is_plane:
-            pose[1, 3] = self._height
+            pose[1, 3] = self.row.height
         return pose
 
     @property

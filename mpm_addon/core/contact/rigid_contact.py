@@ -9,14 +9,23 @@ from typing import NamedTuple
 import numpy as np
 
 from .obstacle import Floats, Ints
-from .rigid_impulses import SolverBodies, SweepLimits, impulses_in_world, solve_contacts, tangents_of
+from .rigid_impulses import SolverBodies, SweepLimits, solve_contacts
 
-# limits on the sweeps over the contacts, and on the contacts of all sweeps: those that are affordable in each substep, and the most
-FEWEST_SWEEPS, MOST_SWEEPS = 5, 400
-AFFORDABLE_CONTACTS, MOST_CONTACTS = 8_000, 500_000
+# how long contacts are solved: in general, while bodies move, and to move them apart, which the next substep goes on with
+AFFORDABLE, MOST, ENOUGH = 8_000, 500_000, 1e-4
+PRECISE = SweepLimits(AFFORDABLE, MOST, MOST, ENOUGH, 0.0)
+MOVING, VISIBLE = 50_000, 1e-2
+APART = SweepLimits(0, 30_000, 30_000, 1e-2, 0.0)
 # the share of an overlap that is corrected in a substep, and the overlap that is left, relative to the radius of gyration: bodies at rest
 # would otherwise move forever
 RECOVERY, SLACK = 0.2, 1e-4
+# the gaps that are kept open meanwhile, relative to the greatest correction
+NEIGHBORS = 10.0
+
+
+def while_moving(gained: float) -> SweepLimits:
+    """How long contacts are solved in a substep in which gravity adds a speed [m/s]."""
+    return SweepLimits(AFFORDABLE, MOVING, MOST, ENOUGH, VISIBLE * gained)
 
 
 class Contacts(NamedTuple):
@@ -81,32 +90,22 @@ class Contacts(NamedTuple):
         mine = first[:, :3] + np.cross(first[:, 3:], self.arms[:, :3])
         return mine - second[:, :3] - np.cross(second[:, 3:], self.arms[:, 3:])
 
-    def solve(self, bodies: SolverBodies, least: Floats, impulses: Floats | None = None) -> tuple[Floats, Floats]:
+    def solve(
+        self, bodies: SolverBodies, least: Floats, impulses: Floats | None = None, limits: SweepLimits = PRECISE
+    ) -> tuple[Floats, Floats]:
         """Change the velocities to those that the contacts allow; see `least_velocities`.
 
         Args:
             impulses: to begin with, (n, 4): normal [kg m/s], and friction as a vector; by default none.
+            limits: how long contacts are solved.
 
         Returns:
             The impulses, as above, and the noise of each contact, see `solve_contacts`.
         """
-        if not len(self.first):
-            return np.zeros((0, 4)), np.zeros(0)
-        tangents = tangents_of(self.normals)
-        along = np.zeros((len(self.first), 3))
-        if impulses is not None:
-            along[:, 0] = impulses[:, 0]
-            along[:, 1:] = np.einsum("nki,ni->nk", tangents, impulses[:, 1:])
-        noise = np.zeros(len(self.first))
-        solve_contacts(self, tangents, least, bodies, self.sweeps, along, noise)
-        return impulses_in_world(along, tangents), noise
-
-    @property
-    def sweeps(self) -> SweepLimits:
-        affordable, most = (
-            max(FEWEST_SWEEPS, min(MOST_SWEEPS, limit // len(self.first))) for limit in (AFFORDABLE_CONTACTS, MOST_CONTACTS)
-        )
-        return SweepLimits(affordable, most)
+        found, noise = np.zeros((len(self.first), 4)) if impulses is None else impulses.copy(), np.zeros(len(self.first))
+        if len(self.first):
+            solve_contacts(self, least, bodies, limits, found, noise)
+        return found, noise
 
     def rows(self, chosen: Ints) -> "Contacts":
         """Some of the contacts."""
@@ -115,9 +114,11 @@ class Contacts(NamedTuple):
     def separation(self, inverse_mass: Floats, inverse_inertia: Floats, gyration: Floats) -> Floats:
         """The displacements and rotations that separate overlapping bodies [m, rad], shape (bodies, 6)."""
         moves = np.zeros((len(inverse_mass), 6))
-        left = SLACK * gyration[self.first]
-        if (self.gap < -left).any():
-            least = np.where(self.gap < 0.0, RECOVERY * np.maximum(-self.gap - left, 0.0), -self.gap)
-            still = self._replace(others=np.zeros_like(self.others), friction=np.zeros_like(self.friction))
-            still.solve(SolverBodies(moves, inverse_mass, inverse_inertia), least)
+        deepest = float((-self.gap - SLACK * gyration[self.first]).max(initial=0.0))
+        if deepest > 0.0:
+            # what is farther apart than this does not come to overlap
+            its = self.rows(np.flatnonzero(self.gap < NEIGHBORS * RECOVERY * deepest))
+            least = np.where(its.gap < 0.0, RECOVERY * np.maximum(-its.gap - SLACK * gyration[its.first], 0.0), -its.gap)
+            still = its._replace(others=np.zeros_like(its.others), friction=np.zeros_like(its.friction))
+            still.solve(SolverBodies(moves, inverse_mass, inverse_inertia), least, limits=APART)
         return moves

@@ -4,6 +4,9 @@ A contact requires a least relative velocity along its normal. Across a gap this
 touch and do not bounce. Friction opposes sliding with at most mu times the normal impulse. The sweeps begin with the impulses of the last
 substep, and are directions of a nonsmooth nonlinear conjugate gradient method (Silcowitz, Niebe and Erleben 2010): a stack of ten bricks
 needs a tenth of the sweeps. Every change of an impulse acts on both bodies, so momentum is conserved wherever the sweeps end.
+
+Bodies that touch each other are a group, which is solved by itself: a hard impact elsewhere does not make it less accurate. Its sweeps end
+once nobody could see the difference.
 """
 
 import math
@@ -14,19 +17,20 @@ from numpy.typing import NDArray
 
 from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
-from .hulls import cross, dot, row
+from .contact_groups import groups_of
+from .contact_rows import BODY, EASE, FRICTION, INERTIA, LEAST, ROW, SLIDES, push_bodies, relative_velocity, solve_contact, write_row
 
-# sweeps end once they change velocities by less than this share of what contact has to change; after as many as are affordable in every
-# substep, this much is enough, since the next substep begins where they end
-TOLERANCE, ENOUGH = 1e-10, 1e-4
+# sweeps end once they change velocities by less than this share of what contact has to change
+TOLERANCE = 1e-10
 # friction is solved from the beginning if the impulses of the last substep leave no more than this share of what contact has to change
 KNOWN = 0.1
-# speeds of less than this multiple of the noise of contacts may be noise; less than this share of the limit is always noise
-DOUBT, CERTAIN = 20.0, 1e-3
-# the mobility of the tangents has an inverse if its determinant is more than this share of its squared trace
-SINGULAR = 1e-9
-# numbers per contact that do not change during the sweeps
-ROW = 52
+# a group moves if surfaces in contact move faster past each other than this multiple of the speed that nobody sees; its sweeps end once
+# they change velocities by less than this share of what is beyond
+MOVES, SHARE = 100.0, 1e-2
+# the fewest sweeps over a group, the most while it moves, and the most of all
+FEWEST_SWEEPS, MOVING_SWEEPS, MOST_SWEEPS = 5, 60, 400
+# sweeps over the contacts that push, between two over all of a group
+PARTIAL_SWEEPS = 8
 
 
 class SolverBodies(NamedTuple):
@@ -44,267 +48,238 @@ class SolverBodies(NamedTuple):
 
 
 class SweepLimits(NamedTuple):
-    """How many sweeps are affordable in every substep, and how many are made if contacts are far from solved."""
+    """How long a group of bodies is swept.
+
+    Attributes:
+        affordable: contacts of all sweeps that are affordable in every substep.
+        moving, most: contacts of all sweeps over a group that moves and over one that does not, at most.
+        enough: after the affordable sweeps, a smaller share of what contact has to change is left to the next substep.
+        visible: a smaller change of a velocity is not seen while its group moves [m/s]; 0 if all groups are solved alike.
+    """
 
     affordable: int
+    moving: int
     most: int
+    enough: float
+    visible: float
 
 
 @generic
-def write_arm(rows, c, place, body, arm, bodies):
-    """Write, for one body and all three directions, arm × d at `place` and I^-1 (arm × d) at `place` + 18; adds to the mobilities."""
-    inertia, m = bodies.inverse_inertia[body], bodies.inverse_mass[body]
-    for k in range(3):
-        d = rows[c, 3 * k], rows[c, 3 * k + 1], rows[c, 3 * k + 2]
-        turn = cross(arm, d)
-        for axis in range(3):
-            rows[c, place + 3 * k + axis] = turn[axis]
-            rows[c, place + 18 + 3 * k + axis] = dot(row(inertia, axis), turn)
-    for k in range(4):
-        first, second = (0, 3, 3, 6)[k], (0, 3, 6, 6)[k]
-        total = 0.0
-        for axis in range(3):
-            total += m[axis] * rows[c, first + axis] * rows[c, second + axis]
-            total += rows[c, place + first + axis] * rows[c, place + 18 + second + axis]
-        rows[c, 45 + k] += total
+def required(lines, bodies, velocities, begin, end):
+    """The greatest change of a velocity that a contact requires by itself, and the greatest relative velocity [m/s]."""
+    greatest, fastest = 0.0, 0.0
+    for c in range(begin, end):
+        line = lines[c]
+        speed, u, v = relative_velocity(line, velocities[bodies[c, 0]], velocities[bodies[c, 1]])
+        slip = u * u + v * v
+        fastest = max(fastest, speed * speed + slip)
+        missing = line[LEAST] - speed
+        if missing > 0.0 and line[EASE] > 0.0:
+            greatest = max(greatest, missing, min(math.sqrt(slip), line[FRICTION] * missing))
+    return greatest, math.sqrt(fastest)
 
 
-@kernel
-def write_rows(contacts, tangents, bodies, rows):
-    """Write what does not change during the sweeps.
+@generic
+def prepared(lines, bodies, moving, impulses, bounds, limits):
+    """Apply the impulses that the sweeps over a group begin with.
 
-    For each contact: the normal and the tangents (9), arm × direction for both bodies (18), I^-1 of these (18), the mobilities along the
-    normal and of the tangents [1/kg] (4), and the velocity of a collider that is not a rigid body along the directions (3).
+    Returns:
+        The squares of the changes of velocities at which its sweeps may end [m^2/s^2], while they are affordable and afterward, how many
+        contacts may be solved, and whether friction is solved from the beginning.
     """
-    rows[:] = 0.0
-    for c in range(contacts.first.size):
-        n, other = row(contacts.normals, c), row(contacts.others, c)
-        for axis in range(3):
-            rows[c, axis] = n[axis]
-            rows[c, 3 + axis], rows[c, 6 + axis] = tangents[c, 0, axis], tangents[c, 1, axis]
-        for k in range(3):
-            rows[c, 49 + k] = dot(other, (rows[c, 3 * k], rows[c, 3 * k + 1], rows[c, 3 * k + 2]))
-        arms = contacts.arms
-        write_arm(rows, c, 9, contacts.first[c], (arms[c, 0], arms[c, 1], arms[c, 2]), bodies)
-        if contacts.second[c] >= 0:
-            write_arm(rows, c, 18, contacts.second[c], (arms[c, 3], arms[c, 4], arms[c, 5]), bodies)
+    velocities, constants = moving
+    begin, end = bounds
+    violation = required(lines, bodies, velocities, begin, end)[0]
+    for c in range(begin, end):
+        a, b = bodies[c, 0], bodies[c, 1]
+        push_bodies(lines[c], impulses[c, 0], impulses[c, 1], impulses[c, 2], velocities[a], velocities[b], constants[a], constants[b])
+    missing, fastest = required(lines, bodies, velocities, begin, end)
+    excess = SHARE * max(0.0, fastest - MOVES * limits.visible)
+    enough = max(limits.enough * violation, min(limits.visible, excess))
+    count = end - begin
+    most = min(MOST_SWEEPS * count, limits.most)
+    if limits.visible > 0.0 and excess >= limits.visible:
+        most = min(MOVING_SWEEPS * count, limits.moving)
+    most = max(FEWEST_SWEEPS * count, most)
+    # the normal impulses come first: while they are far off, the limits of friction are, too
+    return ((TOLERANCE * violation) ** 2, enough**2), most, missing <= KNOWN * violation
 
 
 @generic
-def relative_velocity(rows, c, k, first, second, velocities):
-    """The velocity of the first body relative to the second along one direction of a contact [m/s]."""
-    at = 3 * k
-    speed = -rows[c, 49 + k]
-    for axis in range(3):
-        speed += velocities[first, axis] * rows[c, at + axis] + velocities[first, 3 + axis] * rows[c, 9 + at + axis]
-    if second >= 0:
-        for axis in range(3):
-            speed -= velocities[second, axis] * rows[c, at + axis] + velocities[second, 3 + axis] * rows[c, 18 + at + axis]
-    return speed
-
-
-@generic
-def push_bodies(rows, c, k, first, second, impulse, bodies):
-    """Apply an impulse along one direction of a contact [kg m/s]."""
-    at, velocities, mass = 3 * k, bodies.velocities, bodies.inverse_mass
-    for axis in range(3):
-        velocities[first, axis] += impulse * mass[first, axis] * rows[c, at + axis]
-        velocities[first, 3 + axis] += impulse * rows[c, 27 + at + axis]
-    if second >= 0:
-        for axis in range(3):
-            velocities[second, axis] -= impulse * mass[second, axis] * rows[c, at + axis]
-            velocities[second, 3 + axis] -= impulse * rows[c, 36 + at + axis]
-
-
-@generic
-def solve_contact(c, contacts, rows, least, bodies, impulses, has_friction):
-    """Correct the velocities at one contact, with friction or only along the normal; returns the greatest change of a velocity [m/s]."""
-    a, b = contacts.first[c], contacts.second[c]
-    ease = rows[c, 45]
-    if ease == 0.0:
-        return 0.0
-    before = impulses[c, 0]
-    impulses[c, 0] = max(0.0, before + (least[c] - relative_velocity(rows, c, 0, a, b, bodies.velocities)) / ease)
-    change = impulses[c, 0] - before
-    push_bodies(rows, c, 0, a, b, change, bodies)
-    largest = abs(change) * ease
-    if contacts.friction[c] == 0.0 or not has_friction:
-        return largest
-    u = relative_velocity(rows, c, 1, a, b, bodies.velocities)
-    v = relative_velocity(rows, c, 2, a, b, bodies.velocities)
-    uu, uv, vv = rows[c, 46], rows[c, 47], rows[c, 48]
-    most, determinant = contacts.friction[c] * impulses[c, 0], uu * vv - uv * uv
-    p, q = math.inf, 0.0
-    if determinant > SINGULAR * (uu + vv) * (uu + vv):
-        p, q = impulses[c, 1] - (vv * u - uv * v) / determinant, impulses[c, 2] - (uu * v - uv * u) / determinant
-    if p * p + q * q > most * most:
-        # it slides, against the velocity
-        p, q = impulses[c, 1], impulses[c, 2]
-        squared = uu * u * u + 2.0 * uv * u * v + vv * v * v
-        if squared > 0.0:
-            share = (u * u + v * v) / squared
-            p, q = p - share * u, q - share * v
-        size = math.sqrt(p * p + q * q)
-        if size > most:
-            p, q = p * most / size, q * most / size
-    u, v = p - impulses[c, 1], q - impulses[c, 2]
-    impulses[c, 1], impulses[c, 2] = p, q
-    push_bodies(rows, c, 1, a, b, u, bodies)
-    push_bodies(rows, c, 2, a, b, v, bodies)
-    return max(largest, math.sqrt((uu + vv) * (uu * u * u + 2.0 * uv * u * v + vv * v * v)))
-
-
-@kernel
-def apply_impulses(contacts, rows, bodies, impulses):
-    """Apply the impulses that the sweeps begin with; those of friction are along the tangents."""
-    for c in range(contacts.first.size):
-        for k in range(3):
-            push_bodies(rows, c, k, contacts.first[c], contacts.second[c], impulses[c, k], bodies)
-
-
-@generic
-def greatest_violation(contacts, rows, least, velocities):
-    """The greatest change of a velocity that a contact requires by itself [m/s]."""
-    greatest = 0.0
-    for c in range(contacts.first.size):
-        a, b = contacts.first[c], contacts.second[c]
-        missing = least[c] - relative_velocity(rows, c, 0, a, b, velocities)
-        if missing > 0.0 and rows[c, 45] > 0.0:
-            u, v = relative_velocity(rows, c, 1, a, b, velocities), relative_velocity(rows, c, 2, a, b, velocities)
-            greatest = max(greatest, missing, min(math.sqrt(u * u + v * v), contacts.friction[c] * missing))
-    return greatest
-
-
-@generic
-def squared_change(rows, impulses, last):
+def squared_change(lines, impulses, last, live):
     """The sum of the squares of changes of impulses, weighted by the mobilities [J]."""
     total = 0.0
-    for c in range(impulses.shape[0]):
+    for c in live:
         p, u, v = impulses[c, 0] - last[c, 0], impulses[c, 1] - last[c, 1], impulses[c, 2] - last[c, 2]
-        total += rows[c, 45] * p * p + rows[c, 46] * u * u + rows[c, 48] * v * v
+        total += lines[c, EASE] * p * p + (lines[c, SLIDES] * u * u + lines[c, SLIDES + 2] * v * v)
     return total
 
 
 @generic
 def advance_along(share, values, last, way):
-    """Add a share of the last direction, and make the direction the sum of that and of the change since `last`."""
-    for item in range(values.shape[0]):
-        for k in range(values.shape[1]):
-            step = share * way[item, k]
-            way[item, k] = step + values[item, k] - last[item, k]
-            values[item, k] += step
+    """Add a share of the last direction to a row, and make the direction the sum of that and of the change since `last`."""
+    for k in range(values.size):
+        step = share * way[k]
+        way[k] = step + values[k] - last[k]
+        values[k] += step
+
+
+@generic
+def copy_row(values, copy):
+    for k in range(values.size):
+        copy[k] = values[k]
+
+
+@kernel
+def sweep(lines, bodies, moving, impulses, changes, live, has_friction):
+    """Solve contacts, forward and backward; returns the square of the greatest change of a velocity [m^2/s^2].
+
+    Args:
+        lines, bodies: of all contacts, (n, ROW) and (n, 2).
+        moving: the velocities (bodies, 6) and constants (bodies, BODY) of the bodies.
+        impulses: (n, 3), changed; changes: (n,) result: the squares of the changes of the last pass.
+        live: (k,) the contacts that are solved.
+    """
+    velocities, constants = moving
+    greatest, count = 0.0, live.size
+    for index in range(2 * count):
+        c = live[index if index < count else 2 * count - 1 - index]
+        a, b = bodies[c, 0], bodies[c, 1]
+        changes[c] = solve_contact(lines[c], impulses[c], velocities[a], velocities[b], constants[a], constants[b], has_friction)
+        greatest = max(greatest, changes[c])
+    return greatest
+
+
+@generic
+def find_live(begin, end, impulses, changes, way, live):
+    """List the contacts that push, or have in the last sweep; returns their number."""
+    count = 0
+    for c in range(begin, end):
+        is_live = changes[c] > 0.0
+        for k in range(3):
+            is_live |= impulses[c, k] != 0.0 or way[c, k] != 0.0
+        if is_live:
+            live[count] = c
+            count += 1
+    return count
+
+
+@kernel
+def solve_group(lines, bodies, moving, impulses, changes, bounds, limits, work):
+    """Sweep over the contacts of a group until its velocities converge; returns how many were solved.
+
+    Most contacts are those of bodies that may meet but do not: they are solved only in every few sweeps, and in the last one.
+
+    Args:
+        bounds: of its contacts and its bodies, (first, end, first, end); the bodies of a group follow each other.
+        limits: see `SweepLimits`.
+        work: scratch: the last impulses and their direction, (n, 3), the last velocities and their direction, (bodies, 6), and places
+            of contacts, (2, n). The rest see `sweep`.
+    """
+    velocities = moving[0]
+    last, way, last_velocities, way_velocities, places = work
+    begin, end, first, after = bounds
+    enough, most, has_friction = prepared(lines, bodies, moving, impulses, (begin, end), limits)
+    every, listed = places[0, begin:end], places[1, begin:end]
+    # what is affordable is shared by all groups
+    sweeps = max(FEWEST_SWEEPS, limits.affordable // bodies.shape[0])
+    live, is_full, solved, partial, before = every, True, 0, 0, 0.0
+    while True:
+        for c in live:
+            copy_row(impulses[c], last[c])
+        for body in range(first, after):
+            copy_row(velocities[body], last_velocities[body])
+        changed = sweep(lines, bodies, moving, impulses, changes, live, has_friction)
+        solved += live.size
+        is_last = solved >= most
+        tolerance = enough[1] if solved >= sweeps * every.size else enough[0]
+        if (has_friction and is_full and changed <= tolerance) or is_last:
+            return solved
+        if not has_friction and (changed <= 0.01 * enough[1] or 2 * solved > most):
+            has_friction, before = True, 0.0
+            way[begin:end], way_velocities[first:after] = 0.0, 0.0
+        else:
+            now = squared_change(lines, impulses, last, live)
+            share = now / before if before > 0.0 else 0.0
+            before = now
+            if share > 1.0:
+                way[begin:end], way_velocities[first:after] = 0.0, 0.0
+            else:
+                # velocities are linear in the impulses
+                for c in live:
+                    advance_along(share, impulses[c], last[c], way[c])
+                for body in range(first, after):
+                    advance_along(share, velocities[body], last_velocities[body], way_velocities[body])
+        partial = 0 if is_full else partial + 1
+        is_full = partial >= PARTIAL_SWEEPS or (not is_full and changed <= tolerance)
+        live = every if is_full else listed[: find_live(begin, end, impulses, changes, way, listed)]
+
+
+@generic
+def start_with(line, impulse, along):
+    """The impulses along the directions of a contact, from the normal one and friction as a vector."""
+    along[0] = impulse[0]
+    for k in range(2):
+        at = 3 + 3 * k
+        friction = impulse[1] * line[at] + impulse[2] * line[at + 1] + impulse[3] * line[at + 2]
+        along[1 + k] = friction if line[FRICTION] > 0.0 else 0.0
+
+
+@generic
+def end_with(line, along, impulse):
+    """The normal impulse and friction as a vector, from those along the directions of a contact."""
+    impulse[0] = along[0]
+    for axis in range(3):
+        impulse[1 + axis] = along[1] * line[3 + axis] + along[2] * line[6 + axis]
 
 
 @kernel(allocates=True)
-def solve_contacts(contacts, tangents, least, bodies, limits, impulses, noise):
+def solve_contacts(contacts, least, bodies, limits, impulses, noise):
     """Sweep over all contacts, each time forward and backward, until the velocities converge.
 
     Args:
         contacts: see `rigid_contact.Contacts`; the gaps are not used.
-        tangents: (n, 2, 3) of each contact, see `tangents_of`.
         least: (n,) the least relative velocity of each contact along its normal [m/s].
         bodies: see `SolverBodies`; the velocities are changed.
         limits: see `SweepLimits`.
-        impulses: (n, 3) [kg m/s] along the normals and tangents; the sweeps begin with them.
+        impulses: (n, 4) the normal ones and friction as vectors [kg m/s]; the sweeps begin with them.
         noise: (n,) result: how much the last sweep changed velocities at each contact [m/s].
 
     Returns:
-        The number of sweeps.
+        How many contacts were solved, each forward and backward.
     """
-    count = contacts.first.size
-    rows = np.empty((count, ROW))
-    write_rows(contacts, tangents, bodies, rows)
-    velocities = bodies.velocities
-    violation = greatest_violation(contacts, rows, least, velocities)
-    apply_impulses(contacts, rows, bodies, impulses)
-    last, last_velocities = np.empty_like(impulses), np.empty_like(velocities)
-    way, way_velocities = np.zeros_like(impulses), np.zeros_like(velocities)
-    # the normal impulses come first: while they are far off, the limits of friction are, too
-    before = 0.0
-    has_friction = greatest_violation(contacts, rows, least, velocities) <= KNOWN * violation
-    for sweep in range(limits.most):
-        last[:], last_velocities[:] = impulses, velocities
-        changed = 0.0
-        for index in range(2 * count):
-            c = index if index < count else 2 * count - 1 - index
-            noise[c] = solve_contact(c, contacts, rows, least, bodies, impulses, has_friction)
-            changed = max(changed, noise[c])
-        if has_friction and changed <= (ENOUGH if sweep + 1 >= limits.affordable else TOLERANCE) * violation:
-            return sweep + 1
-        if sweep == limits.most - 1:
-            break
-        if not has_friction and (changed <= 0.1 * ENOUGH * violation or 2 * sweep > limits.most):
-            has_friction, before = True, 0.0
-            way[:], way_velocities[:] = 0.0, 0.0
+    count, body_count = contacts.first.size, bodies.velocities.shape[0]
+    contact_begin, order, body_begin, members = groups_of(contacts.first, contacts.second, body_count)
+    # in the order of the groups, and one more body, which stands for whatever is no rigid body
+    velocities, constants, place = np.zeros((body_count + 1, 6)), np.zeros((body_count + 1, BODY)), np.empty(body_count, np.int64)
+    for number in range(body_count):
+        body = members[number]
+        place[body] = number
+        velocities[number] = bodies.velocities[body]
+        constants[number, :INERTIA] = bodies.inverse_mass[body]
+        for k in range(9):
+            constants[number, INERTIA + k] = bodies.inverse_inertia[body, k // 3, k % 3]
+    lines, pairs = np.empty((count, ROW)), np.empty((count, 2), np.int64)
+    along, changes = np.empty((count, 3)), np.zeros(count)
+    for at in range(count):
+        c = order[at]
+        a, b = place[contacts.first[c]], place[contacts.second[c]] if contacts.second[c] >= 0 else body_count
+        pairs[at, 0], pairs[at, 1] = a, b
+        write_row(lines[at], contacts, c, least[c], constants[a], constants[b])
+        start_with(lines[at], impulses[c], along[at])
+    places = np.empty((2, count), np.int64)
+    places[0] = np.arange(count)
+    work = np.empty((count, 3)), np.zeros((count, 3)), np.empty_like(velocities), np.zeros_like(velocities), places
+    solved = 0
+    for group in range(body_begin.size - 1):
+        begin, end = contact_begin[group], contact_begin[group + 1]
+        if begin == end:
             continue
-        now = squared_change(rows, impulses, last)
-        share = now / before if before > 0.0 else 0.0
-        before = now
-        if share > 1.0:
-            way[:], way_velocities[:] = 0.0, 0.0
-            continue
-        advance_along(share, impulses, last, way)
-        # velocities are linear in the impulses
-        advance_along(share, velocities, last_velocities, way_velocities)
-    return limits.most
-
-
-@kernel(allocates=True)
-def settle(contacts, impulses, noise, bodies, gyration, limits, resting):
-    """Find the bodies at rest: those of a group whose speeds are no greater than what the sweeps have left undecided.
-
-    Bodies that press on each other are a group. It rests if it presses on a collider that stands still, and if each of its speeds is less
-    than `DOUBT` times the noise of its contacts and its own limit. So a body that slides slowly, but is solved to the end, does not stop.
-
-    Args:
-        contacts, noise, bodies: as in `solve_contacts`; impulses: its results along the normals come first in each row.
-        gyration: (bodies,) radii of gyration [m].
-        limits: (bodies,) speeds that may be noise [m/s].
-        resting: (bodies,) result.
-    """
-    count = gyration.size
-    # each group is a tree, whose root is its lowest body
-    parent = np.arange(count)
-    for c in range(contacts.first.size):
-        if contacts.second[c] >= 0 and impulses[c, 0] > 0.0:
-            a, b = root(parent, contacts.first[c]), root(parent, contacts.second[c])
-            parent[max(a, b)] = min(a, b)
-    doubt, is_held, is_moving = np.zeros(count), np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-    for c in range(contacts.first.size):
-        if impulses[c, 0] > 0.0:
-            a = root(parent, contacts.first[c])
-            doubt[a] = max(doubt[a], DOUBT * noise[c])
-            if contacts.second[c] < 0:
-                other = row(contacts.others, c)
-                is_held[a] = True
-                is_moving[a] |= dot(other, other) > 0.0
-    for body in range(count):
-        v, a = bodies.velocities[body], root(parent, body)
-        speed = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-        speed += gyration[body] * math.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
-        is_moving[a] |= speed > limits[body] * min(1.0, max(doubt[a] / max(limits[body], 1e-300), CERTAIN))
-    for body in range(count):
-        a = root(parent, body)
-        resting[body] = is_held[a] and not is_moving[a]
-
-
-@generic
-def root(parent, body):
-    """The lowest body of a group."""
-    while parent[body] != body:
-        parent[body] = parent[parent[body]]
-        body = parent[body]
-    return body
-
-
-def tangents_of(normals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two tangents of each contact, for unit normals (n, 3); shape (n, 2, 3)."""
-    axes = np.eye(3)[np.abs(normals).argmin(axis=1)]
-    first = np.cross(normals, axes)
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    return np.stack([first, np.cross(normals, first)], axis=1)
-
-
-def impulses_in_world(along: NDArray[np.float64], tangents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Impulses along normals and tangents (n, 3) as the normal one and friction as a vector, shape (n, 4)."""
-    return np.hstack([along[:, :1], np.einsum("nk,nki->ni", along[:, 1:], tangents)])
+        bounds = begin, end, body_begin[group], body_begin[group + 1]
+        solved += solve_group(lines, pairs, (velocities, constants), along, changes, bounds, limits, work)
+    for number in range(body_count):
+        bodies.velocities[members[number]] = velocities[number]
+    for at in range(count):
+        end_with(lines[at], along[at], impulses[order[at]])
+        noise[order[at]] = math.sqrt(changes[at])
+    return solved

@@ -38,6 +38,7 @@ class RigidTable:
         self._inverse = np.array([row.inverse_inertia for row in rows], np.float64).reshape(-1, 3, 3)
         self._frames = np.array([row.frame for row in rows], np.float64).reshape(-1, 3, 3)
         self._pivots = np.array([row.pivot for row in rows], np.float64).reshape(-1, 3)
+        self._heights = np.array([row.height for row in rows], np.float64)
         self._is_plane = bool(rows) and rows[0].is_plane
         for row, state in zip(rows, self.state, strict=True):
             row.state = state
@@ -65,6 +66,16 @@ class RigidTable:
         """World from local: the linear parts (n, 3, 3) and the origins (n, 3)."""
         linear = self.rotations @ self._frames
         return linear, self.centers - np.einsum("nij,nj->ni", linear, self._pivots)
+
+    @property
+    def matrices(self) -> Floats:
+        """World from local, shape (n, 4, 4)."""
+        linear, origins = self.poses
+        result = np.zeros((len(linear), 4, 4))
+        result[:, :3, :3], result[:, :3, 3], result[:, 3, 3] = linear, origins, 1.0
+        if self._is_plane:
+            result[:, 1, 3] = self._heights
+        return result
 
     def set_velocities(self, velocities: Floats, chosen: np.ndarray) -> None:
         """Set the velocities (n, 6), as in `velocities`, of the chosen bodies (n,)."""
@@ -112,10 +123,10 @@ class RigidRow:
         inertia, inverse_inertia: in world axes at the start, shape (3, 3).
         gyration: radius of gyration [m].
         frame: the linear part of the pose at the start (3, 3); pivot: center of mass in local coordinates [m], shape (3,).
-        is_plane: whether it is in 2D.
+        is_plane: whether it is in 2D; height: the y of the origin of its shape there, which does not change [m].
     """
 
-    def __init__(self, mass: float, inertia: Floats, frame: Floats, pivot: Floats, *, is_plane: bool) -> None:
+    def __init__(self, mass: float, inertia: Floats, frame: Floats, pivot: Floats, *, is_plane: bool, height: float) -> None:
         axes = np.array([1.0, 0.0, 1.0]) if is_plane else np.ones(3)
         self.state = np.zeros(STATE_SIZE)
         self.state[ROTATION] = np.eye(3).ravel()
@@ -127,6 +138,7 @@ class RigidRow:
         self.frame = frame
         self.pivot = pivot
         self.is_plane = is_plane
+        self.height = height
 
 
 def orthonormal(matrices: Floats) -> Floats:

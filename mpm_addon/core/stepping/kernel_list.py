@@ -114,8 +114,8 @@ KERNELS = {
         "contact.broad_phase.sweep_boxes": "float2 int1 int int int2",
         "contact.broad_phase.find_hull_contacts": "hulls int2 float3 float1 int1 found_contacts",
         "contact.warm_start.match": "int1 int1 float2 float1 float2 float2",
-        "contact.rigid_impulses.solve_contacts": "contacts float3 float1 bodies sweep_limits float2 float1",
-        "contact.rigid_impulses.settle": "contacts float2 float1 bodies float1 float1 bool1",
+        "contact.rigid_impulses.solve_contacts": "contacts float1 bodies sweep_limits float2 float1",
+        "contact.contact_groups.settle": "contacts float2 float1 bodies float1 float1 bool1",
     },
     "forces": {
         "stepping.forces.greatest_force": "float2 int2 int float int float1",

@@ -39,7 +39,7 @@ STRUCTURES = {
     "contacts": ("contact.rigid_contact.Contacts", "int1 int1 float2 float2 float2 float1 float1 float1"),
     "hulls": ("contact.hulls.Hulls", "int1 int1 int1 int1 int1 int2 float1 float1 float2 float2 float1 float2"),
     "found_contacts": ("contact.hulls.Found", "int1 float2 float2 float1"),
-    "sweep_limits": ("contact.rigid_impulses.SweepLimits", "int int"),
+    "sweep_limits": ("contact.rigid_impulses.SweepLimits", "int int int float float"),
     "bodies": ("contact.rigid_impulses.SolverBodies", "float2 float2 float3"),
     "meetings": ("contact.body_contact.Meetings", "int1 int1 int1 int2 int1"),
     "room": ("contact.body_contact.Room", "single5 float2 single5 float3"),

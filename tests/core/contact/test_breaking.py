@@ -179,6 +179,17 @@ def test_small_pieces_stay_and_the_number_of_pieces_is_limited() -> None:
     assert len(few.poses) < len(many.poses)
 
 
+def test_pieces_break_again() -> None:
+    """A hammer breaks pieces that the floor has left, whose masses add up to that of the brick. Negative control: a limit on pieces."""
+    hammer = Collider("hammer", Box(center=(0.0, 0.0, 0.9), size=(0.1, 0.1, 0.1)), dynamic=True, density=8000.0, velocity=(0.0, 0.0, -12.0))
+    for limit, is_broken in ((30, True), (2, False)):
+        simulation = Simulation(falling(frames=4, more=(hammer,), rotation=(0.0, 0.0, 0.0), piece_limit=limit))
+        names = [set(frame.poses) for frame in simulation.frames()]
+        early = next(each for each in names if "brick" not in each)
+        assert bool(early - names[-1]) is is_broken
+        assert sum(body.mass for body in simulation.rigid_bodies) == pytest.approx(0.24 * 0.12 * 0.06 * 2000.0 + 8.0, rel=1e-9)
+
+
 def test_a_resumed_simulation_breaks_the_same() -> None:
     """From checkpoints before and after the body broke."""
     described = falling(frames=4)
