@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contact.foresight import LONGEST_STEP
 from ..emission.references import rest_states
 from ..emission.schedule import first_frame, frame_of_once, greatest_speed, has_flow_rate, in_plane, last_frame, volume_due
 from ..errors import SceneError
@@ -26,6 +27,7 @@ from ..scene.emitter import PARTICLES_PER_CELL
 from ..scene.randomness import LARGEST_NOISE
 from ..scene.settings import CHECKPOINT_BYTES
 from ..scene.shape import Shape
+from .brittle_bodies import bearable_speed
 from .impact import fall, first_impact, stiffened_wave_speeds
 from .stiffness import follows_speed, modulus_at, settled_fluid, settled_law, settled_moduli, starting_speed
 
@@ -72,6 +74,9 @@ BIRTH_BYTES = 12.0
 # The longest substep that viscosity allows bodies with a rest state, over that of a particle alone, in each dimension: 1.5 times in the
 # plane and 2.3 times in space, measured in compact bodies that are compressed a little (see `stepping.viscous_modes`).
 REST_SHARE = 0.76
+
+# the wave speed of what moves as a rigid body: it does not limit substeps
+RIGID = -math.inf
 
 # Memory of the interpreter, numba and the compiled kernels.
 BYTES_OF_PROGRAM = 400_000_000
@@ -305,6 +310,8 @@ def substep_rates(scene: Scene) -> Iterator[tuple[float, float, float]]:
     times = sorted({0.0, end, *(min(seconds, end) for seconds, _ in later)})
     pairs = zip(scene.emitters, rest_states(scene), strict=True)
     longest = min([frame, *(_longest_substep(emitter, scene, has_rest_state=has_one) for emitter, has_one in pairs)])
+    if any(wave == RIGID for wave in (*waves, *(after for _, after in later))) or _has_rigid_bodies(scene):
+        longest = min(longest, LONGEST_STEP)
     for begin, stop in itertools.pairwise(times):
         now = [after if seconds <= begin else before for before, (seconds, after) in zip(waves, later, strict=True)]
         speed = max((wave + start for wave, start in zip(now, starts, strict=True)), default=0.0)
@@ -312,14 +319,27 @@ def substep_rates(scene: Scene) -> Iterator[tuple[float, float, float]]:
         yield begin, stop, 1.0 / limit
 
 
+def _has_rigid_bodies(scene: Scene) -> bool:
+    return any(collider.dynamic and collider.is_ever_enabled for collider in scene.colliders)
+
+
 def _wave_speeds(scene: Scene) -> tuple[list[float], list[tuple[float, float]]]:
     """The wave speeds in the emitters' materials as emitted [m/s], and when they change [s] and what they are from then on [m/s].
 
     Fluids whose modulus follows the speed fall freely until the first impact, and are no faster afterward. What moving colliders do to them
-    is unknown, so that with these, their modulus is the greatest that it can be.
+    is unknown, so that with these, their modulus is the greatest that it can be. Brittle bodies are `RIGID` until the first impact that may
+    break them.
     """
     waves = [wave_speed_of(emitter, scene) for emitter in scene.emitters]
     later = stiffened_wave_speeds(scene, waves)
+    speeds = [bearable_speed(scene, emitter, _stiffest_and_lightest(emitter)[0]) for emitter in scene.emitters]
+    for number, speed in enumerate(speeds):
+        if speed is not None:
+            impact = first_impact(scene, scene.emitters[number])
+            # beside matter, it may become matter at any speed
+            is_borne = impact is None or (impact.speed <= speed and speed > 0.0 and None not in speeds)
+            later[number] = (0.0, RIGID) if impact is None or is_borne else (impact.seconds, waves[number])
+            waves[number] = RIGID
     if any(collider.is_ever_enabled and (collider.dynamic or collider.motion is not None) for collider in scene.colliders):
         return waves, later
     end = (len(scene.time.frames) - 1) * scene.time.frame_seconds

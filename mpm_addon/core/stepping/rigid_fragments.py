@@ -374,12 +374,13 @@ def _is_at_ease(pieces: list[Piece], limits: Limits, late: Ints) -> bool:
     return bool(late[ids].sum() <= LATE * len(ids) and masses @ swings**2 <= EASE**2 * masses.sum())
 
 
-def swing(piece: Piece) -> float:
+def swing(piece: Piece, elastic: float = 0.0) -> float:
     """The mean speed [m/s] of particles relative to a rigid body with their momentum and angular momentum.
 
-    Of all rigid motions, that is the nearest to theirs, so the energies of this motion and of the rest add up.
+    Of all rigid motions, that is the nearest to theirs, so the energies of this motion and of the rest add up. Elastic energy [J] counts
+    as what it can become.
     """
     mass = float(piece.rows.mass.sum())
     turning = np.linalg.solve(inertia_of(piece.rows), piece.spin)
     rigid = 0.5 * float(piece.momentum @ piece.momentum) / mass + 0.5 * float(turning @ piece.spin)
-    return math.sqrt(2.0 * max(piece.energy - rigid, 0.0) / mass)
+    return math.sqrt(2.0 * (max(piece.energy - rigid, 0.0) + elastic) / mass)

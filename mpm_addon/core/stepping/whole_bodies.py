@@ -5,28 +5,28 @@ break it are impacts, at a speed v with a stress of up to `BENDING` rho c v, and
 rigid as long as neither reaches its strength. See docs/solver.md.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contact.coupling import LONGEST_STEP, RigidBodies
+from ..contact.coupling import RigidBodies
 from ..contact.coverage import COVER_REACH
-from ..contact.foresight import Foresight
+from ..contact.foresight import LONGEST_STEP, Foresight
 from ..contact.nearness import cubes_of, near_cubes
 from ..contact.rigid_body import RigidBody
 from ..contact.rigid_contact import Contacts
-from ..laws.brittle import Brittle
+from ..forecast.brittle_bodies import BENDING, greatest_gravity, may_be_held
 from ..scene.description import Scene
 from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import MaterialPoints, NewParticles, ParticleStore, joined, new_particles
 from ..transfer.rows import DEFORMATION, STATE
+from .body_strength import bears_turning, bears_weight, elastic_energy, strength_left, strengths, turning_of
 from .breaking import LEAST_CORE, Breaking, Fragments
 from .held_particles import Held
 from .material_instances import MaterialInstance
-from .rigid_fragments import EASE, Piece, RigidFragments, inertia_of, swing
+from .rigid_fragments import EASE, Piece, RigidFragments, swing
 from .tearing import Tearing
 
 Floats = NDArray[np.float64]
@@ -37,10 +37,6 @@ Mask = NDArray[np.bool_]
 CONTACT_REACH = 2.0
 # steps from a block to those around it
 AROUND = np.stack(np.meshgrid(*[np.arange(-1, 2)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-# a load that is there at once pulls twice as hard as one that grows slowly
-OVERSHOOT = 2.0
-# The stress in a beam that is stopped at its middle, over rho c v: its moment is v sqrt(E I rho A), which bends it with M t / (2 I).
-BENDING = math.sqrt(3.0)
 # any speed at all [m/s]
 ANY = 1e-9
 
@@ -54,64 +50,6 @@ class Arrival(NamedTuple):
     gradient: float
 
 
-def may_be_held(scene: Scene) -> list[bool]:
-    """For each material of a scene, in order, whether whole bodies of it may be rigid.
-
-    Forces do not act on rigid bodies, keyframes may weaken the material, and the layers of an inflow are no bodies.
-    """
-    solver = scene.solver
-    is_limited = solver.max_speed is not None or (solver.animation is not None and "max_speed" in solver.animation.values)
-    if not scene.has_rigid_fragments or scene.forces or is_limited or solver.time_step is not None:
-        return [False] * len(scene.materials)
-    streams = {emitter.material for emitter in scene.emitters if emitter.mode == "inflow"}
-    return [
-        isinstance(each.law, Brittle) and each.law.rigid_share > 0.0 and each.animation is None and name not in streams
-        for name, each in scene.materials.items()
-    ]
-
-
-def strengths(instances: Sequence[MaterialInstance]) -> tuple[Floats, Floats]:
-    """The least strength of each instance along any direction [Pa], and the speed at which waves have that stress [m/s], (n,)."""
-    values = np.full((2, len(instances)), np.inf)
-    for number, each in enumerate(instances):
-        if isinstance(each.law, Brittle):
-            strength = each.law.strength_in_cells(each.stiffness_scale) * min(1.0, each.law.grain_strength)
-            values[:, number] = strength, strength / (each.law.density * each.law.wave_speed(each.stiffness_scale, each.dimension))
-    return values[0], values[1]
-
-
-def greatest_gravity(scene: Scene) -> float:
-    """The greatest acceleration of gravity at any time [m/s^2]."""
-    solver = scene.solver
-    keyed = () if solver.animation is None else solver.animation.values.get("gravity", ())
-    return max(float(np.linalg.norm(each)) for each in (solver.gravity, *keyed))
-
-
-def bears_turning(rows: Held, body: RigidBody, strength: float) -> bool:
-    """Whether a body cannot tear itself apart by its turning.
-
-    A bar of the length L that turns about its middle is pulled by rho w^2 (L / 2)^2 / 2, and twice as hard if the load begins at once.
-    """
-    density, reach = _density_and_reach(rows)
-    return OVERSHOOT * 0.5 * density * (float(np.linalg.norm(body.velocities[3:])) * reach) ** 2 < strength
-
-
-def bears_weight(rows: Held, strength: float, gravity: float) -> bool:
-    """Whether a body cannot break under its weight [m/s^2], wherever it is supported.
-
-    A beam of the height t between supports at its ends is pulled by 3/4 rho g L^2 / t, and twice as hard if the load begins at once.
-    """
-    density, reach = _density_and_reach(rows)
-    # the height of a box with the variance of its particles, which are cubes: as points, n layers have s^2 (n^2 - 1) / 12
-    own = float(np.average(rows.volume ** (2.0 / 3.0), weights=rows.mass))
-    height = math.sqrt(max(12.0 * float(np.linalg.eigvalsh(np.cov(rows.place.T, aweights=rows.mass, ddof=0))[0]), 0.0) + own)
-    return OVERSHOOT * 0.75 * density * gravity * (2.0 * reach) ** 2 / height < strength
-
-
-def _density_and_reach(rows: Held) -> tuple[float, float]:
-    return float(rows.mass.sum() / rows.volume.sum()), float(np.linalg.norm(rows.place, axis=1).max())
-
-
 def struck(contacts: Contacts, velocities: Floats, seconds: float, gravity: float, spacing: float) -> tuple[Ints, Ints, Floats]:
     """The contacts that may close within a time [s].
 
@@ -119,11 +57,15 @@ def struck(contacts: Contacts, velocities: Floats, seconds: float, gravity: floa
         velocities: of the bodies, (bodies, 6); gravity: [m/s^2]; spacing: cell size [m].
 
     Returns:
-        Their first and second bodies, (n,), and the speeds at which they close [m/s], (n,).
+        Their first and second bodies, (n,), and the speeds at which they close [m/s], (n,): those after this time, but no more than what
+        is reached by a fall over the gap, sqrt(v^2 + 2 g d).
     """
-    speed = gravity * seconds - contacts.approach(velocities)
-    its = np.flatnonzero(contacts.gap < speed * seconds + CONTACT_REACH * spacing)
-    return contacts.first[its], contacts.second[its], speed[its]
+    now = -contacts.approach(velocities)
+    later = now + gravity * seconds
+    its = np.flatnonzero(contacts.gap < later * seconds + CONTACT_REACH * spacing)
+    fallen = np.sqrt(np.maximum(now[its], 0.0) ** 2 + 2.0 * gravity * np.maximum(contacts.gap[its], 0.0))
+    # what its weight could break is broken by whatever supports it, also without a fall
+    return contacts.first[its], contacts.second[its], np.minimum(later[its], np.maximum(fallen, 2.0 * ANY))
 
 
 def returned(
@@ -226,10 +168,10 @@ class WholeBodies:
 
     def _breaking_speed(self, rows: Held) -> float:
         """The speed of an impact that may break a body as damaged as it is [m/s]: any, if whatever supports it may."""
-        left = 1.0 - rows.damage
-        if not bears_weight(rows, float((left * self._strength[rows.instance]).min()), self._gravity):
+        left = strength_left(rows)
+        if not bears_weight(rows, left * float(self._strength[rows.instance].min()), self._gravity):
             return ANY
-        return float((left * self._speed[rows.instance]).min()) / BENDING
+        return left * float(self._speed[rows.instance].min()) / BENDING
 
     def _foresight(self, seconds: float, limits: Floats) -> Foresight:
         # what closes faster than a limit, of two surfaces
@@ -297,9 +239,9 @@ class WholeBodies:
         pieces = self._candidates(present, pinned)
         made = []
         for piece in self._apart(pieces):
-            body = self._fragments.body_for(piece)
-            strength = float(((1.0 - piece.rows.damage) * self._strength[piece.rows.instance]).min())
-            if body is not None and bears_turning(piece.rows, body, strength):
+            strength = strength_left(piece.rows) * float(self._strength[piece.rows.instance].min())
+            # surfaces are made only of those that need them
+            if bears_turning(piece.rows, turning_of(piece), strength) and (body := self._fragments.body_for(piece)) is not None:
                 made.append((piece, body))
         while made:
             is_safe = ~self._struck_at_once(made)
@@ -333,7 +275,11 @@ class WholeBodies:
         is_out = np.bincount(number, excluded[present.ids] | ~self._may[present.instances], count) > 0
         is_out |= np.bincount(number, minlength=count) < LEAST_CORE
         pieces = [self._fragments.piece(present, each) for each in np.flatnonzero(~is_out)]
-        return [piece for piece in pieces if swing(piece) <= EASE * self._speed[piece.rows.instance].min()]
+        return [
+            piece
+            for piece in pieces
+            if swing(piece, elastic_energy(piece.rows, self._instances)) <= EASE * self._speed[piece.rows.instance].min()
+        ]
 
     def _apart(self, pieces: list[Piece]) -> list[Piece]:
         """Those of the pieces that no other matter is near, as `RigidBodies.find_near` would see it."""
@@ -349,8 +295,7 @@ class WholeBodies:
         reach = []
         for piece in pieces:
             radius, mass = float(np.linalg.norm(piece.rows.place, axis=1).max()) + self._spacing, piece.rows.mass.sum()
-            turning = float(np.linalg.norm(np.linalg.solve(inertia_of(piece.rows), piece.spin)))
-            speed = float(np.linalg.norm(piece.momentum)) / mass + radius * turning
+            speed = float(np.linalg.norm(piece.momentum)) / mass + radius * turning_of(piece)
             reach.append(radius + (COVER_REACH + 1.0) * self._spacing + seconds * speed)
         close = near_cubes(np.array([piece.center for piece in pieces]), np.array(reach), cubes, self._spacing, 3)
         return [piece for piece, is_close in zip(pieces, close, strict=True) if not is_close]

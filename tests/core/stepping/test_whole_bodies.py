@@ -12,9 +12,9 @@ from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.force import Force
+from mpm_addon.core.stepping.body_strength import bears_weight
 from mpm_addon.core.stepping.held_particles import nothing_held
 from mpm_addon.core.stepping.simulation import Simulation
-from mpm_addon.core.stepping.whole_bodies import bears_weight
 from tests.core.scenes import LATTICE, box, material, scene
 from tests.core.stepping.test_rigid_fragments import momenta_of_particles
 
