@@ -100,6 +100,8 @@ class MPM_OT_material_preset_add(_OfMaterial, bpy.types.Operator):
     def draw(self, context: Context) -> None:
         layout: Any = self.layout
         layout.use_property_split = True
+        # the name can be typed at once
+        layout.activate_init = True
         layout.prop(self, "name")
         layout.prop(self, "note")
         if material_presets.is_taken(self.name):

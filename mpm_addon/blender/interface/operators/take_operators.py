@@ -77,6 +77,8 @@ class MPM_OT_take_rename(_Changing, bpy.types.Operator):
 
     def draw(self, context: Context) -> None:
         layout: Layout = self.layout
+        # the name can be typed at once
+        layout.activate_init = True
         layout.prop(self, "name", text="")
 
 

@@ -143,15 +143,19 @@ class MPM_PT_takes(ScenePanel, bpy.types.Panel):
             row.operator("mpm.take_show", text=_take_words(take), icon=icon).take = take.take
             row.operator("mpm.take_rename", text="", icon="GREASEPENCIL").take = take.take
             row.operator("mpm.take_remove", text="", icon="X").take = take.take
+            draw_lines(column, _take_history(take), "BLANK1")
 
 
 def _take_words(take: TakeOverview) -> str:
-    """A take in a few words, to fit the narrow sidebar."""
-    words = [f"{take.name or f'Take {take.take}'}: {'no frames' if take.frames is None else '{}-{}'.format(*take.frames)}"]
-    if take.parent is not None:
-        words.append(f"after {take.from_frame} of take {take.parent}")
-    if take.outdated is not None:
-        words.append("{}-{} outdated".format(*take.outdated))
+    """The name and the frames of a take, to fit on its button in the narrow sidebar."""
+    frames = "no frames" if take.frames is None else "{}-{}".format(*take.frames)
+    return f"{take.name or f'Take {take.take}'}: {frames}"
+
+
+def _take_history(take: TakeOverview) -> str:
+    """What a take continues, and which of its frames are outdated; "" for a first take that is current."""
+    words = [] if take.parent is None else [f"after {take.from_frame} of take {take.parent}"]
+    words += [] if take.outdated is None else ["{}-{} outdated".format(*take.outdated)]
     return ", ".join(words)
 
 
