@@ -230,9 +230,9 @@ def sheet(name: str, _: IsolatedBlender, folder: Path) -> str:
 def window(name: str, _: IsolatedBlender, __: Path) -> str:
     """Crop a picture from the screenshot of a step. Raises DemoError if there is none."""
     step, part = WINDOW[name]
-    shots = sorted((ROOT / "build" / "gui" / "5.2").glob(f"*_{step}.png"))
+    shots = sorted((ROOT / "build" / "gui" / "5.2" / "walk").glob(f"*_{step}.png"))
     if not shots:
-        raise DemoError(f"build/gui/5.2 has no {step}; run make test-gui")
+        raise DemoError(f"build/gui/5.2/walk has no {step}; run make test-gui")
     return write_png(opened(shots[-1]).crop(part), PICTURES / "window" / f"{name}.png", colors=192)
 
 

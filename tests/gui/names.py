@@ -1,18 +1,29 @@
 """Functions for the walk, loaded into the window's Blender next to those of tools/gui/interface.py."""
 
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from bl_ext.user_default.mpm_addon.blender.baking import session  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.baking import (  # type: ignore[import-not-found]
+    cache_watch,
+    derived_facts,
+    preflight,
+    previews,
+    session,
+)
 from bl_ext.user_default.mpm_addon.blender.baking.bake_facts import facts_of  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.baking.bake_view import view_of  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.interface.panels import all_panels  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.live import live_session  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.playback import particle_objects  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.settings import paths  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.core.errors import MpmError  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.storage import open_cache  # type: ignore[import-not-found]
+
+if TYPE_CHECKING:  # Blender has these already
+    from tools.gui.interface import area_of, within
 
 CONTEXT: Any = bpy.context
 
@@ -72,6 +83,106 @@ def open_all_panels() -> None:
     for panel in panels:
         panel.bl_options = set(getattr(panel, "bl_options", ())) - {"DEFAULT_CLOSED"}
         bpy.utils.register_class(panel)
+
+
+def open_panels(names: Sequence[str], category: str) -> None:
+    """Show copies of panels, open, in a tab of their own: in their own tab, Blender keeps whether a panel is closed."""
+    for number, name in enumerate(names):
+        panel = getattr(bpy.types, name)
+        copied = {key: value for key, value in vars(panel).items() if not key.startswith("__") and key != "bl_rna"}
+        changed = {"bl_idname": f"{name}_{category}", "bl_category": category, "bl_options": set(), "bl_parent_id": "", "bl_order": number}
+        bpy.utils.register_class(type(f"{name}_{category}", panel.__bases__, {**copied, **changed}))
+
+
+def panels_shown() -> list[str]:
+    """The extension's panels in the sidebar that the scene has, without those inside of others."""
+    sides = [item for item in all_panels.CLASSES if issubclass(item, bpy.types.Panel) and item.bl_space_type == "VIEW_3D"]
+    with within("VIEW_3D", "UI"):
+        return [
+            item.bl_idname for item in sides if not getattr(item, "bl_parent_id", "") and (not hasattr(item, "poll") or item.poll(CONTEXT))
+        ]
+
+
+def last_report() -> Generator[None, None, str]:
+    """The newest line of the Info editor."""
+    area = area_of("DOPESHEET_EDITOR")[1]
+    area.ui_type = "INFO"
+    yield
+    yield
+    with within("INFO"):
+        bpy.ops.info.select_all(action="SELECT")
+        bpy.ops.info.report_copy()
+    area.ui_type = "TIMELINE"
+    return str(CONTEXT.window_manager.clipboard).strip().splitlines()[-1]
+
+
+def select(*names: str) -> None:
+    """Select these objects alone; the first becomes active."""
+    for item in scene().objects:
+        item.select_set(item.name in names)
+    CONTEXT.view_layer.objects.active = scene().objects[names[0]]
+
+
+def edited(what: str = "Edit") -> None:
+    """An edit that Undo takes back by itself, as one made by mouse."""
+    bpy.ops.ed.undo_push(message=what)
+
+
+def emitters() -> list[str]:
+    return [item.name for item in scene().objects if item.mpm.type == "emitter"]
+
+
+def results() -> list[str]:
+    """The objects that show the bake."""
+    return [item.name for item in particle_objects.result_objects(scene())]
+
+
+def add_flat_emitter() -> None:
+    """A plane as emitter: it has no volume, so it is refused."""
+    bpy.ops.mesh.primitive_plane_add(location=(3.0, 0.0, 1.0))
+    CONTEXT.object.name = "Flat"
+    CONTEXT.object.mpm.type = "emitter"
+
+
+def takes() -> list[Any]:
+    """The takes of the cache."""
+    found = cache_watch.watch(cache()).look()
+    return [] if found is None else list(found.takes)
+
+
+def take_numbers() -> list[int]:
+    return [take.take for take in takes()]
+
+
+def take_names() -> list[str]:
+    return [take.name for take in takes()]
+
+
+def shown_take() -> int:
+    return next(take.take for take in takes() if take.is_shown)
+
+
+def previewed() -> bool:
+    """Whether a preview is shown."""
+    return previews.shown(scene()) is not None
+
+
+def live_text() -> str:
+    """What the live simulation says of itself; "" without one."""
+    running = live_session.current()
+    return "" if running is None else running.text
+
+
+def made(kind: str) -> dict[str, int]:
+    """The number of frames that have derived data, up to date and outdated."""
+    found = derived_facts.facts_of(scene(), kind)
+    return {"made": found.made, "outdated": found.outdated}
+
+
+def preflight_answer() -> dict[str, Any]:
+    """What the pre-flight has found; empty while it runs."""
+    found, _ = preflight.kept_report(scene())
+    return dict(found or {})
 
 
 def choose_theme(name: str) -> None:

@@ -70,9 +70,9 @@ def test_more_frames_are_baked_from_where_the_others_end(walk: Walk) -> None:
 def test_a_second_take_is_baked_named_shown_and_deleted(walk: Walk) -> None:
     window = walk.window
     window.run("scene().frame_set(4)")
-    walk.press_and_bake("mpm.bake(from_frame=4")
+    walk.press_and_bake("from_frame=4")
     assert window.ask("take_numbers()") == [1, 2]
-    walk.open("MPM_PT_output", "MPM_PT_takes")
+    walk.open("MPM_PT_takes")
     walk.picture("takes")
     window.press("mpm.take_rename(take=2")
     walk.write("softer")
@@ -86,17 +86,17 @@ def test_a_second_take_is_baked_named_shown_and_deleted(walk: Walk) -> None:
 
 
 def test_statistics_are_drawn(walk: Walk) -> None:
-    walk.open("MPM_PT_output", "MPM_PT_statistics")
+    walk.open("MPM_PT_statistics")
     walk.picture("statistics")
 
 
 def test_a_deleted_result_is_shown_again(walk: Walk) -> None:
     window = walk.window
+    walk.open()
     window.run("select(*results())")
     window.move(*walk.viewport())
     window.key("Delete")
     window.wait_until("view()['state'] == 'NOT_SHOWN'", limit=20)
-    walk.open()
     walk.picture("not_shown")
     window.press("mpm.show(")
     window.wait_until("view()['state'] == 'DONE' and points()['count'] > 100", limit=20)
@@ -115,6 +115,7 @@ def test_a_mistake_stops_the_bake_with_its_remedy_and_no_frame_is_lost(walk: Wal
     walk.confirm("bake_again")
     window.wait_until("view()['state'] == 'FAILED'", limit=COMPILING_SECONDS)
     walk.picture("failed")
+    window.key("Escape")
     assert "Flat" in window.ask("view()['text']")
     window.press("mpm.copy_message(")
     assert "Flat" in window.ask("CONTEXT.window_manager.clipboard")
@@ -150,7 +151,7 @@ def test_live_starts_and_stops(walk: Walk) -> None:
 
 def test_surfaces_are_made_become_outdated_and_are_deleted(walk: Walk) -> None:
     window = walk.window
-    walk.open("MPM_PT_scene_display", "MPM_PT_surface")
+    walk.open("MPM_PT_surface")
     window.press("mpm.surface_make(")
     window.wait_until("made('surface') == {'made': len(baked()), 'outdated': 0}", limit=BAKING_SECONDS)
     walk.picture("surfaces")
@@ -167,7 +168,7 @@ def test_surfaces_are_made_become_outdated_and_are_deleted(walk: Walk) -> None:
 
 def test_the_pre_flight_answers(walk: Walk) -> None:
     window = walk.window
-    walk.open("MPM_PT_quality", "MPM_PT_preflight")
+    walk.open("MPM_PT_preflight")
     window.press("mpm.preflight(")
     window.wait_until("preflight_answer()", limit=COMPILING_SECONDS)
     walk.picture("pre_flight")
@@ -201,4 +202,4 @@ def test_freeing_asks_and_leaves_an_empty_scene_of_objects(walk: Walk) -> None:
 
 
 def test_blender_closes_and_its_console_shows_no_error(walk: Walk) -> None:
-    walk.close()
+    walk.close("has no surface", "so it has no volume")

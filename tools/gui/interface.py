@@ -10,6 +10,8 @@ import bpy
 
 # Number of times Blender handles events before it knows the button under the moved mouse.
 SETTLING = 2
+# How far from the side of a button the mouse presses it, if it is as wide as that [pixels].
+_AWAY = 12
 CONTEXT: Any = bpy.context
 
 
@@ -91,7 +93,7 @@ def find_button(call: str, kind: str, region_type: str) -> Generator[None, None,
     window, _, region = region_of(kind, region_type)
     rows = range(region.y + region.height - 4, region.y, -12)
     # most rows have a button in the middle or none; small ones beside a value are searched last
-    for columns in ((0.45, 0.7, 0.2, 0.88), (0.88, 0.94, 0.8)):
+    for columns in ((0.45, 0.7, 0.2, 0.88), (0.88, 0.94, 0.84, 0.8, 0.76)):
         for y in rows:
             for column in columns:
                 x = region.x + int(region.width * column)
@@ -111,8 +113,15 @@ def _below(window: Any, x: int, y: int, kind: str, region_type: str) -> Generato
 
 
 def _middle(window: Any, x: int, y: int, call: str, kind: str, region_type: str) -> Generator[None, None, list[int]]:
-    """The distance from the upper edge of a button to its center."""
+    """The middle of a button, or away from its sides if it is wide, from its upper edge."""
     lowest = y
     while call in (yield from _below(window, x, lowest - 3, kind, region_type)):
         lowest -= 3
-    return [x, window.height - 1 - (y + lowest) // 2]
+    y = (y + lowest) // 2
+    ways = []
+    for step in (-3, 3):
+        away = 0
+        while abs(away) < _AWAY and call in (yield from _below(window, x + away + step, y, kind, region_type)):
+            away += step
+        ways.append(away)
+    return [x + sum(ways) // 2, window.height - 1 - y]

@@ -54,12 +54,13 @@ def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, in
             return box if min(right - left, bottom - top) >= ROW else None
 
 
-def find_entry(window: Window, menu: Box, call: str) -> list[Box]:
+def find_entry(window: Window, menu: Box, call: str, columns: int = 1) -> list[Box]:
     """Moves the mouse through a menu, from the last entry up, and through its submenus, until it is on the entry of an operator.
 
     Args:
         menu: the box of the menu that is open.
         call: a part of the operator's Python call, with single quotes: "mpm.add(kind='snow'".
+        columns: the number of columns of the menu, in which no entry has a submenu if there are several.
 
     Returns:
         The boxes of the menus on the way, that of the entry's own menu last.
@@ -67,7 +68,16 @@ def find_entry(window: Window, menu: Box, call: str) -> list[Box]:
     Raises:
         WindowError: there is no such entry.
     """
-    found = _find(window, menu, call, 1)
+    left, top, right, bottom = menu
+    edges = np.linspace(left, right, columns + 1).astype(int)
+    found = next(
+        (
+            found
+            for k in range(columns)
+            if (found := _find(window, (edges[k], top, edges[k + 1], bottom), call, _DEEPEST if columns > 1 else 1))
+        ),
+        [],
+    )
     if not found:
         window.key(*["Escape"] * _DEEPEST)
         raise WindowError(f"no entry of the menu calls {call!r}")
