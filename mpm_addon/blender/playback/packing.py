@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,15 @@ FULLNESS = "mpm_fullness"
 _REACH = 2.0
 _BITS = 21
 _CORNERS = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"), axis=-1).reshape(8, 3)
+
+
+def drop() -> None:
+    """Remove the attribute from all meshes: it belongs to one rendered frame, and neither undo, files nor copies may keep it."""
+    for mesh in bpy.data.meshes:
+        attribute = mesh.attributes.get(FULLNESS)
+        if attribute is not None:
+            mesh.attributes.remove(attribute)
+            mesh.update_tag()
 
 
 def with_fullness(item: BlenderObject, arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:

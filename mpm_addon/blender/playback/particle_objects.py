@@ -311,7 +311,7 @@ def fill(mesh: BlenderMesh, arrays: Mapping[str, NDArray[Any]], scale_length: fl
         filled[name] = flat
     if count:
         # remove values of an earlier frame that this frame lacks
-        for name in (ATTRIBUTES.keys() | filled.keys()) - arrays.keys():
+        for name in (ATTRIBUTES.keys() | filled.keys() | {packing.FULLNESS}) - arrays.keys():
             filled.pop(name, None)
             attribute = mesh.attributes.get(attributes.stored_name(name))
             if attribute is not None:
@@ -346,16 +346,15 @@ def _on_frame_change(scene: BlenderScene, depsgraph: Any = None) -> None:
 @persistent
 def _begin_shutter(_scene: Any = None, _unused: Any = None) -> None:
     """A frame is about to be rendered: the next displayed moment is the frame itself."""
-    shown = runtime.of(Shown)
-    shown.shutter.clear()
-    shown.is_rendering = True
+    runtime.of(Shown).shutter.clear()
+    packing.drop()
+    runtime.of(Shown).is_rendering = True
 
 
 @persistent
 def _end_shutter(_scene: Any = None, _unused: Any = None) -> None:
-    shown = runtime.of(Shown)
-    shown.shutter.clear()
-    shown.is_rendering = False
+    _begin_shutter()
+    runtime.of(Shown).is_rendering = False
 
 
 @persistent

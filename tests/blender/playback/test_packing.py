@@ -76,15 +76,39 @@ def call(handlers: Any, scene: Any) -> None:
         handler(scene, None)
 
 
-@pytest.mark.blender
-def test_a_render_stores_it_and_the_next_frame_in_the_viewport_removes_it(bpy: Any, tmp_path: Path) -> None:
-    item = displayed_particles(bpy, tmp_path / "cache")
-    display.dress(item, [WATER, SAND])
-    assert packing.FULLNESS not in item.data.attributes
+def render_frame(bpy: Any, frame: int, moments: tuple[float, ...] = (0.0,)) -> None:
+    """Play what a render does with a frame: the handlers around it, and the moments of its shutter."""
     scene = bpy.context.scene
     call(bpy.app.handlers.render_pre, scene)
-    scene.frame_set(2)
-    assert packing.FULLNESS in item.data.attributes
+    for moment in moments:
+        scene.frame_set(frame, subframe=moment)
     call(bpy.app.handlers.render_post, scene)
-    scene.frame_set(1)
-    assert packing.FULLNESS not in item.data.attributes
+
+
+@pytest.fixture
+def heap(bpy: Any, tmp_path: Path) -> Any:
+    item = displayed_particles(bpy, tmp_path / "cache")
+    display.dress(item, [WATER, SAND])
+    return item
+
+
+@pytest.mark.blender
+@pytest.mark.parametrize("last", ["render_post", "render_cancel"])
+def test_it_lasts_from_the_beginning_of_a_render_to_its_end(bpy: Any, heap: Any, last: str) -> None:
+    """Copies, saved files and published frames that kept it would be closed by the surface of another frame."""
+    scene = bpy.context.scene
+    assert packing.FULLNESS not in heap.data.attributes
+    call(bpy.app.handlers.render_pre, scene)
+    scene.frame_set(2)
+    assert packing.FULLNESS in heap.data.attributes
+    copied = heap.data.copy()
+    call(getattr(bpy.app.handlers, last), scene)
+    assert packing.FULLNESS not in heap.data.attributes
+    assert packing.FULLNESS not in copied.attributes
+
+
+@pytest.mark.blender
+def test_a_frame_of_the_viewport_removes_what_a_file_or_undo_brought_back(bpy: Any, heap: Any) -> None:
+    heap.data.attributes.new(packing.FULLNESS, "FLOAT", "POINT")
+    bpy.context.scene.frame_set(2)
+    assert packing.FULLNESS not in heap.data.attributes
