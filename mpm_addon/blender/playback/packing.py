@@ -1,6 +1,7 @@
 """How packed particles are: an attribute that renders need to close packed sand and snow by a surface."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ...core.laws.finish import GRAINS
 from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject
+from ..host.runtime import OfFile, runtime
 from ..settings.display_settings import AUTOMATIC
 
 FULLNESS = "mpm_fullness"
@@ -19,13 +21,36 @@ _BITS = 21
 _CORNERS = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"), axis=-1).reshape(8, 3)
 
 
+@dataclass
+class Kept(OfFile):
+    """How full space is at the first moment of a shutter: session UID of the object -> values of its particles.
+
+    Particles that became packed or loose within a shutter would have grains at some of its moments only.
+    """
+
+    values: dict[int, NDArray[np.float32]] = field(default_factory=dict)
+
+
 def drop() -> None:
-    """Remove the attribute from all meshes: it belongs to one rendered frame, and neither undo, files nor copies may keep it."""
+    """Forget a shutter, and remove the attribute from all meshes: neither undo, files nor copies may keep that of a rendered frame."""
+    runtime.of(Kept).values.clear()
     for mesh in bpy.data.meshes:
         attribute = mesh.attributes.get(FULLNESS)
         if attribute is not None:
             mesh.attributes.remove(attribute)
             mesh.update_tag()
+
+
+def in_shutter(item: BlenderObject, arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    """Arrays of a moment of a shutter `with_fullness`, that of the first moment since `drop`."""
+    kept = runtime.of(Kept).values
+    values = kept.get(item.session_uid)
+    if values is not None and len(values) == len(arrays["position"]):
+        return {**arrays, FULLNESS: values}
+    found = with_fullness(item, arrays)
+    if FULLNESS in found:
+        kept[item.session_uid] = found[FULLNESS]
+    return found
 
 
 def with_fullness(item: BlenderObject, arrays: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:

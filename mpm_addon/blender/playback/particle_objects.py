@@ -268,7 +268,7 @@ def present(
     if covered:
         others = ~np.isin(arrays[surface_objects.EMITTER], list(covered))
         arrays = {name: values[others] for name, values in arrays.items()}
-    arrays = packing.with_fullness(item, arrays) if runtime.of(Shown).is_rendering else arrays
+    arrays = packing.in_shutter(item, arrays) if runtime.of(Shown).is_rendering else arrays
     fill(mesh, attributes.with_speed(arrays, scale_length) if has_speed else arrays, scale_length)
 
 

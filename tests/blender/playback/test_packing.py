@@ -76,13 +76,17 @@ def call(handlers: Any, scene: Any) -> None:
         handler(scene, None)
 
 
-def render_frame(bpy: Any, frame: int, moments: tuple[float, ...] = (0.0,)) -> None:
-    """Play what a render does with a frame: the handlers around it, and the moments of its shutter."""
-    scene = bpy.context.scene
+def rendered(bpy: Any, item: Any, frame: int, moments: tuple[float, ...]) -> list[Any]:
+    """Play what a render does with a frame, and return how full space is at moments of its shutter."""
+    scene, found = bpy.context.scene, []
     call(bpy.app.handlers.render_pre, scene)
     for moment in moments:
         scene.frame_set(frame, subframe=moment)
+        values = np.empty(len(item.data.vertices), np.float32)
+        item.data.attributes[packing.FULLNESS].data.foreach_get("value", values)
+        found.append(values)
     call(bpy.app.handlers.render_post, scene)
+    return found
 
 
 @pytest.fixture
@@ -112,3 +116,13 @@ def test_a_frame_of_the_viewport_removes_what_a_file_or_undo_brought_back(bpy: A
     heap.data.attributes.new(packing.FULLNESS, "FLOAT", "POINT")
     bpy.context.scene.frame_set(2)
     assert packing.FULLNESS not in heap.data.attributes
+
+
+@pytest.mark.blender
+def test_it_is_the_same_at_all_moments_of_a_shutter(bpy: Any, heap: Any) -> None:
+    """Particles that became loose within a shutter would have grains at some of its moments only."""
+    first, second = (rendered(bpy, heap, 2, moments) for moments in ((0.0, 0.25, 0.5), (0.25, 0.5)))
+    for shutter in (first, second):
+        assert all(np.array_equal(values, shutter[0]) for values in shutter)
+    # the next frame has its own
+    assert not np.array_equal(first[0], second[0])
