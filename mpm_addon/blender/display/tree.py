@@ -139,7 +139,7 @@ def _rendered_grains(builder: Builder, part: Part, dressed: Inputs, shape: Input
     detail = {VOXEL_SIZE: builder.inputs[VOXEL_SIZE], SMOOTHING: builder.inputs[SMOOTHING]}
     body = builder.group(assets.asset(surface), part.label, {**dressed, **detail, "Geometry": closed})
     seen = packed.without_buried(builder, cloud, body)
-    given = {**dressed, **shape, "Geometry": seen, COUNT: _grain_count(builder, seen, part.grain), grains.SURFACE: body}
+    given = {**dressed, **shape, "Geometry": seen, COUNT: _grain_count(builder, cloud, part.grain), grains.SURFACE: body}
     shown = builder.group(assets.asset(grains), part.label, given)
     return builder.out("GeometryNodeJoinGeometry", {"Geometry": [builder.store(body, packed.BODY, "FLOAT", 1.0), shown]})
 

@@ -219,6 +219,27 @@ def test_packed_grains_can_do_without_a_surface(bpy: Any, heap: Any) -> None:
     assert len(matrices(bpy)) == 50 * (9**3 + 2)
 
 
+def test_each_particle_keeps_its_number_of_grains_while_a_heap_falls_apart(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is buried is not shown, but a number by what is shown would change from frame to frame."""
+    monkeypatch.setattr(tree, "_GRAINS_OF_SMALL", 20.0 * 9**3)
+    position = particles_of(block(bpy, 9)).astype(np.float32)
+    item = particles_at(bpy, position)
+    display.dress(item, [SAND])
+    show_as_rendered(item)
+    shown = []
+    for stretched in (1.0, 3.0):
+        arrays = {
+            "position": position * np.float32(stretched),
+            "scale": np.full(len(position), EDGE, np.float32),
+            **numbered(len(position)),
+        }
+        particle_objects.fill(item.data, packing.with_fullness(item, arrays), 1.0)
+        shown.append(len(matrices(bpy)))
+    buried, all_of_them = shown
+    assert all_of_them == 20 * 9**3
+    assert buried % 20 == 0 and 0 < buried < all_of_them
+
+
 def test_stones_are_not_closed_by_a_surface(bpy: Any) -> None:
     item = block(bpy, SIDE)
     display.dress(item, [SAND._replace(material="gravel")])
