@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ...core.errors import MpmError
-from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SURFACE
+from ...core.laws.finish import GRAINS, POINTS, SURFACE
 from ...core.messages import NOTHING, Message
 from ...storage import take
 from ...storage.finishes import finish_of
@@ -15,7 +15,16 @@ from ..host.blender_types import BlenderObject, BlenderScene, Modifier, NodeTree
 from ..host.file_record import silent
 from ..host.runtime import OfFile, runtime
 from ..playback import derived_objects, fog_objects, particle_objects, skin_objects, surface_objects
-from ..settings.display_settings import AUTOMATIC, CARRIED, COLORINGS, MATERIALS, has_range, is_asked_for, shows_mesh
+from ..settings.display_settings import (
+    AUTOMATIC,
+    CARRIED,
+    COLORINGS,
+    MATERIALS,
+    has_range,
+    mode_of,
+    particle_mode,
+    shows_mesh,
+)
 from . import assets, tree
 from .attribute_colors import color_material, fitted_range, is_color_material
 from .materials import Look, material_name, material_of
@@ -222,29 +231,9 @@ def _parts(item: BlenderObject, materials: Sequence[Any], *, is_render: bool) ->
     meters = _scene_of(item).unit_settings.scale_length
     for part, material in zip(item.mpm.display.parts, materials, strict=True):
         finish = finish_of(part.law, part.simulated_material)
-        mode, grain = _tree_mode(part, is_render=is_render), finish.grain_size / meters
+        mode, grain = particle_mode(part, is_render=is_render), finish.grain_size / meters
         found.append(tree.Part(part.name, mode, material, finish.flatness, part.simulated_material, grain))
     return found
-
-
-def _tree_mode(part: Any, *, is_render: bool) -> str:
-    """How particles are shown that the mesh of their emitter does not replace: if both sides show it, those of frames without a skin."""
-    mode = mode_of(part, is_render=is_render)
-    if mode != MESH:
-        return mode
-    if not shows_mesh(part, is_render=not is_render) and (part.skin is not None or is_asked_for(part)):
-        return HIDDEN
-    return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
-
-
-def mode_of(part: Any, *, is_render: bool) -> str:
-    """The display mode of an emitter's particles, with Automatic resolved."""
-    if shows_mesh(part, is_render=is_render):
-        return MESH
-    chosen = part.render if is_render else part.viewport
-    if chosen != AUTOMATIC:
-        return chosen
-    return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
 
 
 def is_rendered_as_surface(items: Sequence[BlenderObject]) -> bool:

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.laws.finish import GRAINS
-from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject
 from ..host.runtime import OfFile, runtime
-from ..settings.display_settings import AUTOMATIC
+from ..settings.display_settings import particle_mode
 
 FULLNESS = "mpm_fullness"
 # The distance over which the space around a particle extends [edges of a particle's share]: that of a cell with eight particles.
@@ -68,7 +67,7 @@ def with_fullness(item: BlenderObject, arrays: Mapping[str, NDArray[Any]]) -> Ma
 
 
 def _is_rendered_as_grains(part: Any) -> bool:
-    return (finish_of(part.law, part.simulated_material).mode if part.render == AUTOMATIC else part.render) == GRAINS
+    return particle_mode(part, is_render=True) == GRAINS
 
 
 def fullness(position: NDArray[np.floating], volume: NDArray[np.floating]) -> NDArray[np.float32]:

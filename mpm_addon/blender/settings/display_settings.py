@@ -8,6 +8,7 @@ import bpy
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...core.laws.finish import GRAINS, HIDDEN, MESH, POINTS, SPHERES, SURFACE
+from ...storage.finishes import finish_of
 from ..host.blender_types import BlenderObject, Context
 from ..host.file_record import is_silent
 from ..host.runtime import OfSession, runtime
@@ -79,6 +80,26 @@ def wants_mesh(part: Any, *, is_render: bool) -> bool:
 def is_asked_for(part: Any) -> bool:
     """Whether the artist chose the emitter's own mesh, rather than *Automatic*."""
     return MESH in (part.viewport, part.render)
+
+
+def mode_of(part: Any, *, is_render: bool) -> str:
+    """The display mode of an emitter's particles, with Automatic resolved."""
+    if shows_mesh(part, is_render=is_render):
+        return MESH
+    chosen = part.render if is_render else part.viewport
+    if chosen != AUTOMATIC:
+        return chosen
+    return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
+
+
+def particle_mode(part: Any, *, is_render: bool) -> str:
+    """How particles are shown that the mesh of their emitter does not replace: if both sides show it, those of frames without a skin."""
+    mode = mode_of(part, is_render=is_render)
+    if mode != MESH:
+        return mode
+    if not shows_mesh(part, is_render=not is_render) and (part.skin is not None or is_asked_for(part)):
+        return HIDDEN
+    return finish_of(part.law, part.simulated_material).mode if is_render else POINTS
 
 
 def has_range(coloring: str) -> bool:

@@ -301,10 +301,10 @@ def test_until_a_skin_is_made_renders_show_a_surface(bpy: Any, tmp_path: Path) -
     _emitter, item = by_default(bpy, tmp_path / "cache")
     (part,) = item.mpm.display.parts
     part.viewport = "points"
-    shown = looks._tree_mode(part, is_render=True), looks._tree_mode(part, is_render=False)
+    shown = looks.particle_mode(part, is_render=True), looks.particle_mode(part, is_render=False)
     assert shown == ("surface", "points")
     assert bpy.ops.mpm.skin_make() == {"FINISHED"}
-    assert looks._tree_mode(part, is_render=True) == "hidden"
+    assert looks.particle_mode(part, is_render=True) == "hidden"
 
 
 @blender

@@ -11,8 +11,8 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.playback import packing
-from mpm_addon.blender.settings.display_settings import AUTOMATIC
-from mpm_addon.core.laws.finish import GRAINS, POINTS
+from mpm_addon.blender.settings.display_settings import AUTOMATIC, MATERIALS
+from mpm_addon.core.laws.finish import GRAINS, MESH, POINTS
 from tests.blender.displayed import SAND, WATER, displayed_particles
 
 SIDE = 12
@@ -59,16 +59,31 @@ def test_it_is_the_same_anywhere_and_for_particles_far_apart() -> None:
 
 @pytest.mark.parametrize(
     ("render", "material", "expected"),
-    [(AUTOMATIC, "dry_sand", True), (AUTOMATIC, "wet_sand", False), (POINTS, "dry_sand", False), (GRAINS, "wet_sand", True)],
+    [
+        (AUTOMATIC, "dry_sand", True),
+        (AUTOMATIC, "wet_sand", False),
+        (POINTS, "dry_sand", False),
+        (GRAINS, "wet_sand", True),
+        # sand whose mesh is shown has grains until it has a skin
+        (MESH, "dry_sand", True),
+    ],
 )
 def test_only_what_renders_show_as_grains_needs_it(render: str, material: str, expected: bool) -> None:
-    part = SimpleNamespace(render=render, law="sand", simulated_material=material)
-    item: Any = SimpleNamespace(mpm=SimpleNamespace(display=SimpleNamespace(parts=[part])))
+    item = item_of((render, material))
     arrays = {"position": np.zeros((2, 3), np.float32), "scale": np.ones(2, np.float32)}
     assert (packing.FULLNESS in packing.with_fullness(item, arrays)) == expected
     # frames without sizes, and without particles
     assert packing.FULLNESS not in packing.with_fullness(item, {"position": arrays["position"]})
     assert packing.FULLNESS not in packing.with_fullness(item, {name: values[:0] for name, values in arrays.items()})
+
+
+def item_of(*emitters: tuple[str, str]) -> Any:
+    """An object with emitters of sand, by their modes in renders and materials."""
+    display_settings = SimpleNamespace(color_by=MATERIALS, parts=[])
+    item = SimpleNamespace(mpm=SimpleNamespace(display=display_settings))
+    given = {"viewport": AUTOMATIC, "law": "sand", "follows": False, "skin": None, "id_data": item}
+    display_settings.parts += [SimpleNamespace(**given, render=render, simulated_material=material) for render, material in emitters]
+    return item
 
 
 def call(handlers: Any, scene: Any) -> None:

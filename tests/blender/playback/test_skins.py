@@ -114,7 +114,7 @@ def test_nodes_show_what_the_mesh_does_not_replace(
     part = particles.mpm.display.parts[0]
     use(particles, law="corotated", viewport=viewport, render=render)
     assert tuple(looks.mode_of(part, is_render=side) for side in (False, True)) == modes
-    assert tuple(looks._tree_mode(part, is_render=side) for side in (False, True)) == shown
+    assert tuple(looks.particle_mode(part, is_render=side) for side in (False, True)) == shown
 
 
 def test_a_mesh_with_other_vertices_is_named(bpy: Any, particles: Any) -> None:
