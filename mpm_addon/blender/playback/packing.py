@@ -1,6 +1,6 @@
 """How packed particles are: an attribute that renders need to close packed sand and snow by a surface."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,13 @@ from ...core.laws.finish import GRAINS
 from ..host.blender_types import BlenderObject
 from ..host.runtime import OfFile, runtime
 from ..settings.display_settings import particle_mode
+from .surface_objects import EMITTER
 
 FULLNESS = "mpm_fullness"
 # The distance over which the space around a particle extends [edges of a particle's share]: that of a cell with eight particles.
 _REACH = 2.0
+# The largest particles that count around those of another emitter [their edges].
+_COARSEST = 1.25
 _BITS = 21
 _CORNERS = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"), axis=-1).reshape(8, 3)
 
@@ -60,10 +63,29 @@ def with_fullness(item: BlenderObject, arrays: Mapping[str, NDArray[Any]]) -> Ma
         arrays: attribute name -> array in SI, as in `Frame.arrays`.
     """
     scale = arrays.get("scale")
-    edge = 0.0 if scale is None or not len(scale) else float(np.median(scale))
-    if scale is None or edge <= 0.0 or not any(_is_rendered_as_grains(part) for part in item.mpm.display.parts):
+    numbers = [number for number, part in enumerate(item.mpm.display.parts) if _is_rendered_as_grains(part)]
+    if scale is None or not len(scale) or not numbers:
         return arrays
-    return {**arrays, FULLNESS: fullness(arrays["position"] / (_REACH * edge), (scale / (_REACH * edge)) ** 3)}
+    emitter = arrays.get(EMITTER, np.zeros(len(scale), np.int32))
+    return {**arrays, FULLNESS: _fullness_of_emitters(arrays["position"], scale, emitter, numbers)}
+
+
+def _fullness_of_emitters(
+    position: NDArray[np.floating], scale: NDArray[np.floating], emitter: NDArray[np.integer], numbers: Sequence[int]
+) -> NDArray[np.float32]:
+    """How full the space around the particles of some emitters is, (n,), in cubes of the size of each; 0 around all others.
+
+    Grains of other emitters count where they are as small: they fill the space, too, but a larger one would fill all cubes around it.
+    """
+    found = np.zeros(len(scale), np.float32)
+    members = {number: emitter == number for number in numbers}
+    edges = {number: float(np.median(scale[own])) for number, own in members.items() if own.any()}
+    for edge in {edge for edge in edges.values() if edge > 0.0}:
+        near = np.any([members[number] for number, other in edges.items() if 0.0 < other <= _COARSEST * edge], axis=0)
+        asked = np.any([members[number] for number, other in edges.items() if other == edge], axis=0)
+        values = fullness(position[near] / (_REACH * edge), (scale[near] / (_REACH * edge)) ** 3)
+        found[asked] = values[asked[near]]
+    return found
 
 
 def _is_rendered_as_grains(part: Any) -> bool:

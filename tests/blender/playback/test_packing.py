@@ -86,6 +86,37 @@ def item_of(*emitters: tuple[str, str]) -> Any:
     return item
 
 
+def block_and_loose(edge: float, loose_edge: float) -> dict[str, Any]:
+    """A packed block of the first emitter, and 20 particles of the second, far from it and from each other, as arrays of a frame."""
+    packed = 2.0 * edge * lattice()
+    loose = np.random.default_rng(0).uniform(0.0, 0.1 * loose_edge, (20, 3))
+    loose[:, 0] += 7.0 * loose_edge * np.arange(20) - 900.0 * loose_edge
+    sizes = np.repeat(np.float32([edge, loose_edge]), [len(packed), len(loose)])
+    numbers = np.repeat(np.int32([0, 1]), [len(packed), len(loose)])
+    return {"position": np.concatenate([packed, loose]).astype(np.float32), "scale": sizes, "emitter_index": numbers}
+
+
+@pytest.mark.parametrize(("edge", "loose_edge"), [(0.1, 0.1), (0.1, 0.3), (0.3, 0.1)])
+@pytest.mark.parametrize("material", ["dry_sand", "wet_sand"])
+def test_particles_of_an_emitter_are_packed_by_their_own_size(edge: float, loose_edge: float, material: str) -> None:
+    """Particles of three times the edge fill cubes of the size of the others each alone."""
+    arrays = block_and_loose(edge, loose_edge)
+    found = packing.with_fullness(item_of((AUTOMATIC, material), (AUTOMATIC, "dry_sand")), arrays)[packing.FULLNESS]
+    assert found[-20:].max() < 0.2
+    # wet sand has a surface of its own
+    assert found[:-20].max() == (pytest.approx(1.0, abs=0.1) if material == "dry_sand" else 0.0)
+
+
+@pytest.mark.parametrize(("other", "expected"), [("dry_sand", 1.0), ("wet_sand", 0.5)])
+def test_grains_of_emitters_that_are_mixed_fill_the_space_together(other: str, expected: float) -> None:
+    position = lattice().astype(np.float32)
+    numbers = np.random.default_rng(0).integers(0, 2, len(position)).astype(np.int32)
+    arrays = {"position": position, "scale": np.full(len(position), 0.5, np.float32), "emitter_index": numbers}
+    found = packing.with_fullness(item_of((AUTOMATIC, "dry_sand"), (AUTOMATIC, other)), arrays)[packing.FULLNESS]
+    inside = (position.min(axis=1) > 2.0) & (position.max(axis=1) < 0.5 * SIDE - 2.0) & (numbers == 0)
+    assert found[inside].mean() == pytest.approx(expected, abs=0.1)
+
+
 def call(handlers: Any, scene: Any) -> None:
     for handler in list(handlers):
         handler(scene, None)
