@@ -31,6 +31,7 @@ class Outside(NamedTuple):
         tree: of its triangles in world space [Blender units].
         corners: of its triangles, shape (n, 3, 3).
         materials: material slot of each triangle, shape (n,).
+        slots: the materials in these slots.
         is_smooth: whether each is shaded smooth, shape (n,).
         uvs: name of a UV map -> UVs of the corners, shape (n, 3, 2).
     """
@@ -38,6 +39,7 @@ class Outside(NamedTuple):
     tree: Any
     corners: Floats
     materials: np.ndarray
+    slots: list[Any]
     is_smooth: np.ndarray
     uvs: dict[str, Floats]
 
@@ -69,13 +71,15 @@ def write_pieces(
         start = poses[numbers[0]][name].copy()
         start[:3, 3] /= units
         start[:3, :3] /= units
-        outside, materials = _outside_of(item), _materials_of(item, inside_of)
+        outside = _outside_of(item)
+        inside = _inside_slot(item, outside)
+        materials = outside.slots if inside < len(outside.slots) else [*outside.slots, inside_of(item)]
         for key, piece in pieces.items():
             frames = [number for number in numbers if key in poses[number]]
             # a piece may break again before a frame shows it
             if piece.whole != name or not frames:
                 continue
-            made = _piece_object(f"{item.name} {key.rpartition('/')[2]}", piece, start, item, outside, materials)
+            made = _piece_object(f"{item.name} {key.rpartition('/')[2]}", piece, start, outside, materials, inside)
             made[CACHE] = cache
             for collection in item.users_collection:
                 collection.objects.link(made)
@@ -113,6 +117,8 @@ def _outside_of(item: BlenderObject) -> Outside:
         corners = vertices[np.array([triangle.vertices[:] for triangle in mesh.loop_triangles])]
         polygons = [mesh.polygons[triangle.polygon_index] for triangle in mesh.loop_triangles]
         materials = np.array([polygon.material_index for polygon in polygons])
+        # modifiers add slots of their own
+        added = [None if material is None else material.original for material in mesh.materials][len(item.material_slots) :]
         is_smooth = np.array([polygon.use_smooth for polygon in polygons])
         uvs = {layer.name: np.array([each.uv[:] for each in layer.data])[loops] for layer in mesh.uv_layers}
     # the tests' stand-in for Blender has none
@@ -120,16 +126,17 @@ def _outside_of(item: BlenderObject) -> Outside:
 
     flat = corners.reshape(-1, 3)
     tree = BVHTree.FromPolygons(flat.tolist(), np.arange(len(flat)).reshape(-1, 3).tolist())
-    return Outside(tree, corners, materials, is_smooth, uvs)
+    slots = [slot.material for slot in item.material_slots] + added
+    return Outside(tree, corners, materials, slots or [None], is_smooth, uvs)
 
 
-def _materials_of(item: BlenderObject, inside_of: Callable[[BlenderObject], BlenderMaterial]) -> list[Any]:
-    """The materials of pieces: those of the unbroken object, and one more if it has none in the slot for the inside."""
-    found: list[Any] = [slot.material for slot in item.material_slots] or [None]
-    return found if item.mpm.collider.inside < len(found) else [*found, inside_of(item)]
+def _inside_slot(item: BlenderObject, outside: Outside) -> int:
+    """The slot of inside faces: that chosen for the collider, or one more if it has fewer."""
+    chosen = item.mpm.collider.inside
+    return chosen if chosen < max(1, len(item.material_slots)) else len(outside.slots)
 
 
-def _piece_object(name: str, piece: Piece, start: Floats, item: BlenderObject, outside: Outside, materials: list[Any]) -> BlenderObject:
+def _piece_object(name: str, piece: Piece, start: Floats, outside: Outside, materials: list[Any], inside: int) -> BlenderObject:
     """An object with the mesh of a piece, around its own middle."""
     world = piece.vertices @ start[:3, :3].T + start[:3, 3]
     middle = 0.5 * (world.min(axis=0) + world.max(axis=0))
@@ -138,7 +145,6 @@ def _piece_object(name: str, piece: Piece, start: Floats, item: BlenderObject, o
     for material in materials:
         mesh.materials.append(material)
     nearest = _nearest(world[piece.triangles].mean(axis=1), outside)
-    inside = min(item.mpm.collider.inside, len(materials) - 1)
     mesh.polygons.foreach_set("material_index", np.where(piece.is_inside, inside, outside.materials[nearest]).astype(np.int32))
     mesh.polygons.foreach_set("use_smooth", ~piece.is_inside & outside.is_smooth[nearest])
     for layer_name, uvs in outside.uvs.items():

@@ -41,6 +41,9 @@ def broken() -> dict[int, dict[str, np.ndarray]]:
     return poses
 
 
+blender = pytest.mark.blender
+
+
 @pytest.fixture
 def wall(bpy: Any, host: str) -> Any:
     return broken_wall(bpy, host, "Plaster", "Brick")
@@ -49,8 +52,7 @@ def wall(bpy: Any, host: str) -> Any:
 def broken_wall(bpy: Any, host: str, *materials: str) -> Any:
     if host == "fake":
         pytest.skip("the stand-in has no search trees")
-    scene = bpy.context.scene
-    scene.unit_settings.scale_length = UNITS
+    bpy.context.scene.unit_settings.scale_length = UNITS
     item = add_collider(bpy, "Wall", dynamic=True)
     for name in materials:
         item.data.materials.append(bpy.data.materials.new(name))
@@ -58,11 +60,18 @@ def broken_wall(bpy: Any, host: str, *materials: str) -> Any:
     for loop, corner in zip(item.data.loops, layer.data, strict=True):
         x, y, z = item.data.vertices[loop.vertex_index].co
         corner.uv = (x + 2.0 * y, z)
+    break_wall(bpy, item)
+    return item
+
+
+def break_wall(bpy: Any, item: Any) -> None:
+    """The pieces of a wall, as after a bake."""
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = UNITS
     bpy.context.view_layer.update()
     keyframes.write_keys(scene, broken(), "//cache_mpm")
     pieces = {"Wall/1": half(-1.0), "Wall/2": half(1.0)}
     piece_objects.write_pieces(scene, pieces, broken(), {"Wall": item}, "//cache_mpm", display.inside_of_pieces)
-    return item
 
 
 def test_a_piece_is_where_its_pose_says_and_hidden_before_and_after(bpy: Any, wall: Any) -> None:
@@ -107,6 +116,25 @@ def test_without_a_slot_for_the_inside_it_is_rougher_and_darker_than_the_outside
     # it is made once, so what an artist changes in it stays
     assert len(wall.material_slots) == len(materials)
     assert display.inside_of_pieces(wall) == left.materials[1]
+
+
+@blender
+def test_the_outside_has_the_materials_of_modifiers(bpy: Any, host: str) -> None:
+    """Its slot is not that of the inside, which comes after it."""
+    item = add_collider(bpy, "Wall", dynamic=True)
+    item.data.materials.append(bpy.data.materials.new("Plaster"))
+    group = bpy.data.node_groups.new("Paint", "GeometryNodeTree")
+    for direction in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
+    begin, paint, end = (group.nodes.new(kind) for kind in ("NodeGroupInput", "GeometryNodeSetMaterial", "NodeGroupOutput"))
+    paint.inputs["Material"].default_value = bpy.data.materials.new("Paint")
+    group.links.new(begin.outputs[0], paint.inputs[0])
+    group.links.new(paint.outputs[0], end.inputs[0])
+    item.modifiers.new("Paint", "NODES").node_group = group
+    break_wall(bpy, item)
+    mesh = bpy.context.scene.objects["Wall 1"].data
+    seen = [mesh.materials[polygon.material_index].name for polygon in mesh.polygons]
+    assert seen == ["Wall Inside" if is_inside else "Paint" for is_inside in half(-1.0).is_inside]
 
 
 def test_freeing_removes_the_pieces_and_shows_the_collider(bpy: Any, wall: Any, tmp_path: Path) -> None:

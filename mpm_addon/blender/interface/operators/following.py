@@ -78,7 +78,7 @@ def poll_bake(operator: Any, context: Context, event: BlenderEvent, running: Bak
     running.follow.step(context, running.result)
     if running.result.is_made and (running.is_finished or not was_made) and context.mode == "OBJECT":
         # otherwise undoing an edit that follows would take away what shows the bake
-        bpy.ops.ed.undo_push(message="Bake")
+        bpy.ops.ed.undo_push(message="Bake" if running.is_finished else "Show Bake")
     if has_news:
         operator._on_news(running)
     operator._draw_progress(context, has_news=has_news or running.is_silent)
