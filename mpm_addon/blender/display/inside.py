@@ -1,6 +1,8 @@
 """The Blender material of faces where a mesh has torn or broken: that of the outside without its glaze, as rough as what is inside.
 
-It belongs to the artist: it is made once and then left unchanged.
+What has a volume inside, such as jelly, has one material. Cycles leaves a volume only through a face with the same material that light came
+in by: through another one, light would go on being absorbed as far as what lies behind, and what is torn would be black. Another
+material belongs to the artist: it is made once and then left unchanged.
 """
 
 from typing import Any
@@ -13,13 +15,15 @@ from .materials import forget_look, tree_of
 
 
 def inside_material(name: str, outside: BlenderMaterial | None, finish: Finish) -> BlenderMaterial:
-    """A new material for inside faces.
+    """A new material for inside faces, or that of the outside if it has a volume.
 
     Args:
         name: its name.
         outside: the material of the outside, which is copied; a plain one if there is none.
         finish: that of the simulated material.
     """
+    if outside is not None and _has_volume(outside):
+        return outside
     material = bpy.data.materials.new(name) if outside is None else outside.copy()
     material.name = name
     forget_look(material)
@@ -37,6 +41,11 @@ def inside_of_pieces(item: BlenderObject) -> BlenderMaterial:
     known: Any = bpy.data.materials.get((name, None))
     outside = next((slot.material for slot in item.material_slots if slot.material is not None), None)
     return known if known is not None else inside_material(name, outside, Finish())
+
+
+def _has_volume(material: BlenderMaterial) -> bool:
+    ends = [node for node in tree_of(material).nodes if node.type == "OUTPUT_MATERIAL"]
+    return any(node.inputs["Volume"].is_linked for node in ends)
 
 
 def _lay_open(tree: NodeTree, node: Any, finish: Finish) -> None:

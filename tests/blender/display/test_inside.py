@@ -67,6 +67,16 @@ def test_it_does_not_follow_the_emitter(bpy: Any) -> None:
     assert before[0] == pytest.approx(0.62 * 0.9, abs=0.01)
 
 
+@pytest.mark.parametrize(("material", "is_same"), [("jelly", True), ("gelatin", True), ("rubber", False)])
+def test_what_has_a_volume_has_one_material(bpy: Any, material: str, is_same: bool) -> None:
+    look = display.Look("Block", (0.7, 0.1, 0.1, 1.0), law="damped_elastic", material=material)
+    outside = display.material_of(look)
+    inside = display.inside_material("Block Inside", outside, look.finish)
+    assert (inside == outside) == is_same
+    # the emitter's material still follows it
+    assert outside.get("mpm_look")
+
+
 @pytest.mark.parametrize("material", ["ceramic", "ice", "glass", "biscuit", "concrete", "wood", "dry_clay"])
 def test_what_breaks_looks_different_inside(material: str) -> None:
     finish = finish_of("brittle", material)

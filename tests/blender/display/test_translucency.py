@@ -30,12 +30,30 @@ def test_a_thin_slab_lit_from_behind_is_bright_and_a_thick_one_dark(bpy: Any, tm
         assert max(thin.max(), thick.max()) < 0.02
 
 
-def seen_from_the_front(bpy: Any, material: Any, thickness: float, folder: Path) -> Any:
-    """The color of the middle of a slab in front of a wall that glows evenly with strength 1, in the dark."""
+def test_torn_jelly_is_as_clear_as_whole_jelly(bpy: Any, tmp_path: Path) -> None:
+    look = display.Look("Slab", (0.75, 0.04, 0.08, 1.0), law="damped_elastic", material="jelly", thickness=THICK)
+    made = display.material_of(look)
+    inside = display.inside_material("Slab Inside", made, look.finish)
+    whole, torn = (seen_from_the_front(bpy, made, THIN, tmp_path, behind) for behind in (None, inside))
+    assert whole[0] > 0.3
+    # a copy of the material on the far face would absorb nearly all light
+    assert torn == pytest.approx(whole, rel=0.1)
+
+
+def seen_from_the_front(bpy: Any, material: Any, thickness: float, folder: Path, behind: Any = None) -> Any:
+    """The color of the middle of a slab in front of a wall that glows evenly with strength 1, in the dark.
+
+    Args:
+        behind: the material of its far face, if that has torn.
+    """
     scene = bpy.context.scene
     for item in list(scene.objects):
         bpy.data.objects.remove(item)
     add(bpy, (SIZE, thickness, SIZE), (0.0, 0.5 * thickness, 0.0), material)
+    if behind is not None:
+        mesh = scene.objects[-1].data
+        mesh.materials.append(behind)
+        next(polygon for polygon in mesh.polygons if polygon.normal.y > 0.9).material_index = 1
     add(bpy, (8.0, 0.1, 8.0), (0.0, 1.0, 0.0), glow(bpy))
     scene.world = None
     scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 32, False
