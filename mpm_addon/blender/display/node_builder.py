@@ -137,8 +137,9 @@ class Builder:
         return self.out("GeometryNodeSetMaterial", {"Geometry": geometry, "Material": material, **inputs})
 
     def group(self, tree: NodeTree, label: str, inputs: Inputs) -> Any:
-        """The output geometry of another group."""
-        return self.out("GeometryNodeGroup", inputs, node_tree=tree, label=label)
+        """The output geometry of another group. One that an artist edited in an older version may lack inputs, which are left out."""
+        known = {name: value for name, value in inputs.items() if _find(tree, name, "INPUT") is not None}
+        return self.out("GeometryNodeGroup", known, node_tree=tree, label=label)
 
     def end(self, geometry: Any) -> None:
         """Connect a geometry to the group's output, and arrange all nodes."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.display import assets, attribute_colors, looks, surface
+from mpm_addon.blender.display import assets, attribute_colors, grains, looks, surface
 from mpm_addon.blender.interface.panels import display_panels
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
@@ -196,6 +196,19 @@ def test_an_older_group_is_built_anew_and_an_edited_one_is_not(bpy: Any, monkeyp
     assert group.name == f"{surface.NAME} (edited)"
     assert len(bpy.data.node_groups[surface.NAME].nodes) == count
     assert len(evaluated(bpy, item).polygons) > 100
+
+
+@blender
+def test_an_edited_group_that_lacks_a_newer_input_is_still_shown(bpy: Any) -> None:
+    group = assets.asset(grains)
+    group.nodes.new("GeometryNodeJoinGeometry")
+    sockets = group.interface
+    sockets.remove(next(socket for socket in sockets.items_tree if socket.name == grains.SURFACE))
+    item = block(bpy, 3)
+    display.dress(item, [SAND])
+    use(item, "grains")
+    assert assets.edited() == [grains.NAME]
+    assert shown(bpy) == {"MPM Heap": 27}
 
 
 @blender
