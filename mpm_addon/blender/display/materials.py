@@ -19,6 +19,8 @@ from .node_builder import Inputs
 from .packed import BODY
 
 _LOOK = "mpm_look"
+# Raised when the nodes change: materials of older files are then built anew, except edited ones.
+_VERSION = 1
 # the name of an absorption is not that which Blender gives to those of artists
 _SURFACE, _VOLUME = "Principled BSDF", "MPM Absorption"
 # Fraction by which a clear material that does not absorb keeps its color: light passes through at least two surfaces.
@@ -112,11 +114,12 @@ def material_of(look: Look) -> BlenderMaterial:
     heated = ["heated"] if look.is_heated else []
     # 2 since painted colors have a name that Cycles reads from meshes
     painted = 2 * look.is_painted
-    wanted = json.dumps([*(float(f"{number:.5g}") for number in numbers), painted, look.law, look.material, *heated])
-    if material.get(_LOOK) == wanted:
+    wanted = [*(float(f"{number:.5g}") for number in numbers), painted, look.law, look.material, *heated, _VERSION]
+    known = json.loads(material.get(_LOOK, "[]"))
+    if known == wanted:
         return material
     is_ours = _LOOK not in material or not assets.is_edited(tree_of(material))
-    material[_LOOK] = wanted
+    material[_LOOK] = json.dumps(wanted)
     material.diffuse_color = look.color
     material.metallic, material.roughness = look.finish.metallic, look.finish.roughness
     tree = tree_of(material)
@@ -124,7 +127,7 @@ def material_of(look: Look) -> BlenderMaterial:
         _build(tree, look)
         material.use_raytrace_refraction = look.finish.transmission > 0.0
         assets.note(tree)
-    else:
+    elif known[:4] != wanted[:4]:
         _recolor(tree, look)
     return material
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.display import assets, attribute_colors, grains, looks, surface
+from mpm_addon.blender.display import assets, attribute_colors, grains, looks, materials, surface
 from mpm_addon.blender.interface.panels import display_panels
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
@@ -64,6 +64,35 @@ def test_a_material_that_was_edited_is_left_alone(bpy: Any, particles: Any) -> N
     display.dress(particles, [clay._replace(law="snow", material="snow", color=(1.0, 0.0, 0.0, 1.0))])
     assert nodes["Principled BSDF"].inputs["Roughness"].default_value == pytest.approx(0.77)
     assert tuple(nodes["Principled BSDF"].inputs["Base Color"].default_value) == (1.0, 0.0, 0.0, 1.0)
+
+
+@blender
+def test_an_older_material_is_built_anew_and_an_edited_one_is_not(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_new(name: str) -> bool:
+        nodes = bpy.data.materials[f"MPM {name}"].node_tree.nodes
+        return any(node.bl_idname == "ShaderNodeGamma" for node in nodes)
+
+    snow, ice = (SAND._replace(name=name, law="snow", material="snow") for name in ("Snow", "Ice"))
+    with monkeypatch.context() as old:
+        old.setattr(materials, "_VERSION", 0)
+        old.setattr(materials, "_scattered", lambda _shader, look, color: (color, look.finish.subsurface))
+        display.dress(particles, [snow, ice])
+    bpy.data.materials["MPM Ice"].node_tree.nodes["Principled BSDF"].inputs["Roughness"].default_value = 0.77
+    assert not is_new("Snow") and not is_new("Ice")
+    display.dress(particles, [snow, ice])
+    assert is_new("Snow") and not is_new("Ice")
+
+
+@blender
+def test_a_color_that_an_artist_chose_outlives_newer_nodes(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    display.dress(particles, [WATER, SAND])
+    absorbed = bpy.data.materials["MPM Pool"].node_tree.nodes["MPM Absorption"].inputs["Color"]
+    absorbed.default_value = (1.0, 0.0, 0.0, 1.0)
+    monkeypatch.setattr(materials, "_VERSION", materials._VERSION + 1)
+    display.dress(particles, [WATER, SAND])
+    assert absorbed.default_value[:] == (1.0, 0.0, 0.0, 1.0)
+    display.dress(particles, [WATER._replace(color=(0.0, 1.0, 0.0, 1.0)), SAND])
+    assert absorbed.default_value[:] == (0.0, 1.0, 0.0, 1.0)
 
 
 @blender
