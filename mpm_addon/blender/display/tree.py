@@ -10,11 +10,11 @@ from .node_builder import GEOMETRY, Builder, Inputs, Socket
 
 NAME = "MPM Particles"
 SUBDIVISIONS, RADIUS_SCALE, SHARE = spheres.SUBDIVISIONS, points.RADIUS_SCALE, "Viewport Share"
-PACKED = "Close Packed"
+PACKED = "Cover Packed Grains"
 VOXEL_SIZE, SMOOTHING, VARIATION, COUNT = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION, grains.COUNT
 # Viewport surfaces have larger faces, and take an eighth of the time.
 _VIEWPORT_COARSENESS = 1.6
-# What 0 stands for: the grains of each particle of small and large emitters. A million grains add six seconds and half a gigabyte to each
+# What 0 stands for: the grains of each particle of small and large emitters. A million grains add six seconds and two gigabytes to each
 # frame in Cycles, so a small emitter has that many at most, and a large one three times as many.
 _MANY, _FEW = 50, 10
 _GRAINS_OF_SMALL, _ALL_GRAINS = 1e6, 3e6
@@ -40,7 +40,7 @@ INPUTS = (
         "an emitter of 100,000 particles or more. The viewport shows one",
     ),
     _named(grains.INPUTS, VARIATION),
-    Socket(PACKED, "Bool", "Close packed grains by a surface in renders, on which the outermost lie", default=True),
+    Socket(PACKED, "Bool", "Cover packed grains with a surface in renders, on which the outermost lie", default=True),
 )
 # The inputs that each mode uses.
 USED = {
@@ -135,9 +135,9 @@ def _rendered_grains(builder: Builder, part: Part, dressed: Inputs, shape: Input
     if part.grain > 0.0:
         return builder.group(assets.asset(grains), part.label, {**dressed, **shape, COUNT: _grain_count(builder, cloud, part.grain)})
     chosen = {"Switch": builder.inputs[PACKED], "True": packed.only_packed(builder, cloud)}
-    closed = builder.out("GeometryNodeSwitch", chosen, input_type="GEOMETRY")
+    covered = builder.out("GeometryNodeSwitch", chosen, input_type="GEOMETRY")
     detail = {VOXEL_SIZE: builder.inputs[VOXEL_SIZE], SMOOTHING: builder.inputs[SMOOTHING]}
-    body = builder.group(assets.asset(surface), part.label, {**dressed, **detail, "Geometry": closed})
+    body = builder.group(assets.asset(surface), part.label, {**dressed, **detail, "Geometry": covered})
     seen = packed.without_buried(builder, cloud, body)
     given = {**dressed, **shape, "Geometry": seen, COUNT: _grain_count(builder, cloud, part.grain), grains.SURFACE: body}
     shown = builder.group(assets.asset(grains), part.label, given)

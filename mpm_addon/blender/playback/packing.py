@@ -1,4 +1,4 @@
-"""How packed particles are: an attribute that renders need to close packed sand and snow by a surface."""
+"""How packed particles are: an attribute that renders need to cover packed sand and snow with a surface."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
