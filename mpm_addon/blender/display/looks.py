@@ -241,6 +241,13 @@ def is_rendered_as_surface(items: Sequence[BlenderObject]) -> bool:
     return any(mode_of(part, is_render=True) == SURFACE for item in items for part in item.mpm.display.parts)
 
 
+def closes_grains(item: BlenderObject) -> bool:
+    """Whether renders can close packed grains of an object by a surface: stones are too large for one."""
+    parts = item.mpm.display.parts
+    grains = [part for part in parts if particle_mode(part, is_render=True) == GRAINS]
+    return any(finish_of(part.law, part.simulated_material).grain_size == 0.0 for part in grains)
+
+
 def restore(item: BlenderObject) -> list[str]:
     """Rebuild an object's nodes and their assets. Edited ones are kept under other names, which are returned."""
     restored = [f"{module.NAME} (edited)" for module in assets.GROUPS if assets.restore(module)]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.display import assets, attribute_colors, grains, looks, materials, surface
+from mpm_addon.blender.display import assets, attribute_colors, grains, looks, materials, surface, tree
 from mpm_addon.blender.interface.panels import display_panels
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
@@ -327,6 +327,18 @@ def test_the_panels_show_what_the_modes_use(bpy: Any, particles: Any, draw: Any)
         assert {"Pool", "Heap", "Radius Scale", "Viewport Share", "Voxel Size", "Smoothing", "Variation"} <= set(texts)
         assert "Subdivisions" not in texts
         bpy.context.view_layer.objects.active = particles
+
+
+@blender
+@pytest.mark.parametrize(("material", "is_closed"), [("dry_sand", True), ("gravel", False)])
+def test_what_shapes_the_surface_of_packed_grains_is_shown_where_they_have_one(
+    bpy: Any, particles: Any, draw: Any, material: str, is_closed: bool
+) -> None:
+    display.dress(particles, [SAND._replace(material=material)])
+    bpy.context.view_layer.objects.active = particles
+    texts = draw(display_panels.MPM_PT_display).texts()
+    assert "Variation" in texts
+    assert [name in texts for name in (tree.PACKED, "Voxel Size", "Smoothing")] == [is_closed] * 3
 
 
 @blender

@@ -50,7 +50,7 @@ def _draw_inputs(layout: Layout, item: BlenderObject) -> None:
         return
     parts = item.mpm.display.parts
     modes = {looks.mode_of(part, is_render=is_render) for part in parts for is_render in (False, True)}
-    used = {name for mode in modes for name in tree.USED[mode]}
+    used = {name for mode in modes for name in tree.USED[mode]} | set(tree.CLOSED if looks.closes_grains(item) else ())
     column = layout.column(align=True)
     for socket in tree.INPUTS:
         if socket.name in used:
