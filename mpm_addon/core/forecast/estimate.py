@@ -28,7 +28,7 @@ from ..scene.randomness import LARGEST_NOISE
 from ..scene.settings import CHECKPOINT_BYTES
 from ..scene.shape import Shape
 from .brittle_bodies import bearable_speed
-from .impact import fall, first_impact, stiffened_wave_speeds
+from .impact import breaking_impact, fall, first_impact, stiffened_wave_speeds
 from .stiffness import follows_speed, modulus_at, settled_fluid, settled_law, settled_moduli, starting_speed
 
 # Peak memory per particle [bytes]: its state, the sorted copy, and a frame and a checkpoint being written to disk.
@@ -328,17 +328,18 @@ def _wave_speeds(scene: Scene) -> tuple[list[float], list[tuple[float, float]]]:
 
     Fluids whose modulus follows the speed fall freely until the first impact, and are no faster afterward. What moving colliders do to them
     is unknown, so that with these, their modulus is the greatest that it can be. Brittle bodies are `RIGID` until the first impact that may
-    break them.
+    break them, and dynamic colliders count as such where they could reach them.
     """
     waves = [wave_speed_of(emitter, scene) for emitter in scene.emitters]
     later = stiffened_wave_speeds(scene, waves)
     speeds = [bearable_speed(scene, emitter, _stiffest_and_lightest(emitter)[0]) for emitter in scene.emitters]
     for number, speed in enumerate(speeds):
         if speed is not None:
-            impact = first_impact(scene, scene.emitters[number])
+            emitter = scene.emitters[number]
             # beside matter, it may become matter at any speed
-            is_borne = impact is None or (impact.speed <= speed and speed > 0.0 and None not in speeds)
-            later[number] = (0.0, RIGID) if impact is None or is_borne else (impact.seconds, waves[number])
+            is_weak = speed == 0.0 or None in speeds
+            impact = (first_impact(scene, emitter) if is_weak else None) or breaking_impact(scene, emitter, speed)
+            later[number] = (0.0, RIGID) if impact is None else (impact.seconds, waves[number])
             waves[number] = RIGID
     if any(collider.is_ever_enabled and (collider.dynamic or collider.motion is not None) for collider in scene.colliders):
         return waves, later

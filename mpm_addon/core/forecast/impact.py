@@ -53,6 +53,63 @@ def first_impact(scene: Scene, emitter: Emitter) -> Impact | None:
     return _earliest(scene, emitter, scene.colliders, [other for other in scene.emitters if other is not emitter])
 
 
+def breaking_impact(scene: Scene, emitter: Emitter, bearable: float) -> Impact | None:
+    """The first impact on an emitter's body that is faster than it bears [m/s]; None if there is none in the scene.
+
+    After a slower one it stays where it is. Dynamic colliders fly freely from where they begin, and also stay there. If no flight of theirs
+    breaks it, the impact is when one could have reached it at that speed, whatever it has met on its way.
+    """
+    seconds = np.linspace(0.0, (len(scene.time.frames) - 1) * scene.time.frame_seconds, _MOMENTS)
+    start = _flight(scene, emitter, seconds)
+    if start is None:
+        return None
+    colliders = [each for each in scene.colliders if each.is_ever_enabled]
+    dynamic = [_dynamic_flight(scene, each, seconds) for each in colliders if each.dynamic]
+    flights = [_flight(scene, other, seconds) for other in scene.emitters if other is not emitter]
+    others = [*(each for each in flights if each is not None), *dynamic]
+
+    def earliest(own: _Flight, above: float) -> Impact | None:
+        touches = [*_walls(scene, own), *(_collider(scene, each, own, seconds) for each in colliders)]
+        touches += [_boxes(own, other) for other in others]
+        found = [_first(own, velocity, is_touching & own.is_emitted, seconds, above) for is_touching, velocity in touches]
+        return min((each for each in found if each is not None), default=None)
+
+    first = earliest(start, -math.inf)
+    if first is not None and first.speed > bearable:
+        return first
+    own = start if first is None else _stopped(start, int(np.searchsorted(seconds, first.seconds)))
+    if (later := earliest(own, bearable)) is not None:
+        return later
+    reached = [_reached(scene, own, each, seconds, bearable) for each in dynamic]
+    return min((each for each in reached if each is not None), default=None)
+
+
+def _dynamic_flight(scene: Scene, collider: Collider, seconds: Floats) -> _Flight:
+    low, high = bounds_at(collider, scene.time.frame_start)
+    start, gravity = in_plane(collider.velocity, scene), in_plane(scene.solver.gravity, scene)
+    time = seconds[:, None]
+    path = start * time + 0.5 * gravity * time**2
+    return _Flight(low + path, high + path, start + gravity * time, np.ones(len(seconds), np.bool_))
+
+
+def _stopped(flight: _Flight, moment: int) -> _Flight:
+    """A flight that ends at a moment."""
+    kept = np.minimum(np.arange(len(flight.low)), moment)
+    is_moving = np.arange(len(flight.low))[:, None] <= moment
+    return flight._replace(low=flight.low[kept], high=flight.high[kept], velocity=np.where(is_moving, flight.velocity, 0.0))
+
+
+def _reached(scene: Scene, own: _Flight, other: _Flight, seconds: Floats, bearable: float) -> Impact | None:
+    """When something could have reached a body on any path at a speed that breaks it: at no more than their speeds and their falls."""
+    gap = float(np.linalg.norm(np.maximum(np.maximum(own.low[0] - other.high[0], other.low[0] - own.high[0]), 0.0)))
+    gravity = float(np.linalg.norm(in_plane(scene.solver.gravity, scene)))
+    starts = float(np.linalg.norm(own.velocity[0]) + np.linalg.norm(other.velocity[0]))
+    speed, path = starts + 2.0 * gravity * seconds, (starts + gravity * seconds) * seconds
+    is_reached = (path >= gap) & (speed > bearable) & own.is_emitted
+    moment = int(np.argmax(is_reached))
+    return Impact(float(seconds[moment]), float(speed[moment])) if is_reached.any() else None
+
+
 def fall(scene: Scene, emitter: Emitter, end: float) -> Impact:
     """The speed of an emitter's particles at a time [s] until which nothing stops them."""
     flight = _flight(scene, emitter, np.array([end]))
@@ -80,12 +137,14 @@ def _earliest(scene: Scene, emitter: Emitter, colliders: Iterable[Collider], oth
 _Touch = tuple[np.ndarray, Floats]
 
 
-def _first(own: _Flight, velocity: Floats, is_touching: np.ndarray, seconds: Floats) -> Impact | None:
-    if not is_touching.any():
+def _first(own: _Flight, velocity: Floats, is_touching: np.ndarray, seconds: Floats, above: float = -math.inf) -> Impact | None:
+    """The first contact at a relative speed above a limit [m/s]."""
+    speed = np.linalg.norm(own.velocity - velocity, axis=1)
+    is_impact = is_touching & (speed > above)
+    if not is_impact.any():
         return None
-    moment = int(np.argmax(is_touching))
-    relative = own.velocity[moment] - np.broadcast_to(velocity, own.velocity.shape)[moment]
-    return Impact(float(seconds[moment]), float(np.linalg.norm(relative)))
+    moment = int(np.argmax(is_impact))
+    return Impact(float(seconds[moment]), float(speed[moment]))
 
 
 def _flight(scene: Scene, emitter: Emitter, seconds: Floats) -> _Flight | None:

@@ -10,7 +10,10 @@ import pytest
 from mpm_addon.core.contact.rigid_contact import Contacts
 from mpm_addon.core.forecast.brittle_bodies import bearable_speed
 from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
+from mpm_addon.core.scene.animation import Motion
+from mpm_addon.core.scene.description import Collider
 from mpm_addon.core.stepping.body_strength import elastic_energy, strength_left
 from mpm_addon.core.stepping.held_particles import Held, nothing_held
 from mpm_addon.core.stepping.rigid_fragments import Piece, RigidFragments, swing
@@ -133,3 +136,30 @@ def test_the_estimate_counts_whole_bodies_as_rigid_until_they_break() -> None:
     assert counts[0] < counts[1] < 0.75 * counts[2]
     assert bearable_speed(fast, fast.emitters[0], 1.0) == pytest.approx(0.67 / np.sqrt(3.0), rel=0.02)
     assert bearable_speed(soft, soft.emitters[0], 1.0) is None
+
+
+def test_the_estimate_counts_on_what_strikes_a_whole_body() -> None:
+    """As matter from when a hammer may break it, which falls or has keyframes, also if it rests on a floor by then.
+
+    Negative controls: hammers that are slow, disabled, or too far away.
+    """
+    still: Any = {"speed": 0.0, "height": 2.0, "frames": 25, "gravity": (0.0, 0.0, 0.0)}
+    soft = estimate(falling(share=0.0, **still)).substeps
+
+    def counted(speed: float = 10.0, height: float = 3.0, x: float = 0.0, on: Any = (), **given: Any) -> int:
+        shape = SHAPES["sphere"](center=(x, 0.0, height), radius=0.1)
+        hammer = Collider("hammer", shape, **{"dynamic": True, "density": 8000.0, "velocity": (0.0, 0.0, -speed), **given})
+        return estimate(falling(**still, colliders=(*on, hammer))).substeps
+
+    # it closes the gap of 0.7 m to the bar in less than a tenth of the second
+    assert 0.85 * soft < counted() < soft
+    floor = (Collider("below", SHAPES["box"](center=(0.0, 0.0, 1.5), size=(1.0, 1.0, 0.7))),)
+    assert 0.85 * soft < counted(on=floor)
+    # it may be thrown back by something
+    assert counted(x=2.0) > 0.5 * soft
+    down = np.tile(np.eye(4), (2, 1, 1))
+    down[1, 2, 3] = -10.0
+    keyed = Motion(np.array([1.0, 25.0]), matrices=down)
+    assert 0.85 * soft < counted(on=floor, dynamic=False, velocity=(0.0, 0.0, 0.0), motion=keyed) < soft
+    for harmless in (counted(speed=0.2), counted(enabled=False), counted(height=30.0)):
+        assert harmless == pytest.approx(240, abs=1)
