@@ -10,6 +10,7 @@ import pytest
 from mpm_addon.core.contact.rigid_contact import Contacts
 from mpm_addon.core.forecast.brittle_bodies import bearable_speed
 from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.animation import Motion
@@ -52,12 +53,42 @@ def test_a_chip_leaves_a_body_its_strength_and_a_crack_does_not() -> None:
     corner = (x > 0.37) & (y > 0.02) & (z > 0.02)
     assert 0 < corner.sum() < 0.03 * len(x)
     assert left(corner) > 0.8
-    # a layer of the middle is two particles thick, and so is the crack
     middle = (x >= 0.0) & (x < 0.02)
     assert left(middle & (z > 0.0)) == pytest.approx(0.25)
     assert left(middle) == 0.0
     # an end that is crushed is a chip
     assert left(x > 0.37) < 0.3 and left(x > 0.38) > 0.9
+
+
+@pytest.mark.parametrize("degrees", [0.0, 15.0, 30.0, 45.0, 60.0])
+@pytest.mark.parametrize("offset", [0.0, 0.004])
+def test_a_crack_weakens_a_body_wherever_and_however_it_runs(degrees: float, offset: float) -> None:
+    """Half of the section leaves at most a quarter, .9 of it almost nothing, all of it nothing, also on top of little damage.
+
+    Negative control: a crack through a tenth of it.
+    """
+    rows, turn = beam((48, 8, 8)), euler_matrix((10.0, 25.0, 40.0))
+    x, y, z = rows.place.T
+    is_near = np.abs(np.cos(np.radians(degrees)) * x + np.sin(np.radians(degrees)) * z - offset) < 0.01
+
+    def left(is_cracked: Any, elsewhere: float = 0.0) -> float:
+        return strength_left(rows._replace(place=rows.place @ turn.T, damage=np.where(is_cracked, 1.0, elsewhere)))
+
+    assert left(is_near) == left(is_near, 0.1) == 0.0
+    for elsewhere in (0.0, 0.1):
+        assert left(is_near & (y > 0.0), elsewhere) < 0.26
+        assert left(is_near & (y > -0.03), elsewhere) < 0.03
+    assert left(is_near & (y > 0.03)) > 0.7
+
+
+def test_a_complete_crack_leaves_nothing_of_cubes_and_plates() -> None:
+    """Whose principal axes say nothing of its direction. Negative control: one as long that crosses half of the plate."""
+    for rows in (beam((16, 16, 16)), beam((40, 40, 4))):
+        x, y, _ = rows.place.T
+        diagonal = np.abs(x - y) < 0.015
+        assert strength_left(rows._replace(damage=diagonal.astype(float))) == 0.0
+        half = strength_left(rows._replace(damage=(diagonal & (x > 0.0)).astype(float)))
+        assert 0.1 < half < 0.3
 
 
 def test_elastic_energy_counts_as_swinging() -> None:
