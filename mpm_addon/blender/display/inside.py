@@ -40,7 +40,14 @@ def inside_of_pieces(item: BlenderObject) -> BlenderMaterial:
     name = f"{item.name} Inside"
     known: Any = bpy.data.materials.get((name, None))
     outside = next((slot.material for slot in item.material_slots if slot.material is not None), None)
-    return known if known is not None else inside_material(name, outside, Finish())
+    return known if known is not None else inside_material(name, outside, Finish(inside_roughness=_roughness_inside(outside)))
+
+
+def _roughness_inside(outside: BlenderMaterial | None) -> float:
+    """That of what breaks, and at least that of the outside."""
+    nodes = [] if outside is None else tree_of(outside).nodes
+    shaders = [node.inputs["Roughness"] for node in nodes if node.type == "BSDF_PRINCIPLED"]
+    return max([Finish().inside_roughness, *(socket.default_value for socket in shaders if not socket.is_linked)])
 
 
 def _has_volume(material: BlenderMaterial) -> bool:

@@ -67,6 +67,15 @@ def test_it_does_not_follow_the_emitter(bpy: Any) -> None:
     assert before[0] == pytest.approx(0.62 * 0.9, abs=0.01)
 
 
+@pytest.mark.parametrize(("outside", "expected"), [(0.1, 0.85), (0.95, 0.95)])
+def test_pieces_are_at_least_as_rough_inside_as_outside(bpy: Any, outside: float, expected: float) -> None:
+    item = bpy.data.objects.new("Wall", bpy.data.meshes.new("Wall"))
+    item.data.materials.append(glazed(bpy))
+    shader_of(item.data.materials[0]).inputs["Roughness"].default_value = outside
+    inside = display.inside_of_pieces(item)
+    assert shader_of(inside).inputs["Roughness"].default_value == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(("material", "is_same"), [("jelly", True), ("gelatin", True), ("rubber", False)])
 def test_what_has_a_volume_has_one_material(bpy: Any, material: str, is_same: bool) -> None:
     look = display.Look("Block", (0.7, 0.1, 0.1, 1.0), law="damped_elastic", material=material)
