@@ -169,5 +169,5 @@ def _stretched(builder: Builder, grains: Any) -> Any:
 
 def _laid(builder: Builder, grains: Any) -> Any:
     """The grains, those of packed particles on the surface."""
-    nearest = packed.place_of(builder, builder.inputs[SURFACE]).nearest
+    nearest = packed.nearest_on(builder, builder.inputs[SURFACE]).position
     return builder.out("GeometryNodeSetPosition", {"Geometry": grains, "Selection": _lies(builder), "Position": nearest})

@@ -22,12 +22,11 @@ _DEEPEST = 1.1
 _FARTHEST = 1.8
 
 
-class Place(NamedTuple):
-    """Where a point is relative to a surface: the nearest place on it, the distance, and whether it is inside."""
+class Nearest(NamedTuple):
+    """The place on a surface that is nearest to a point, and its distance."""
 
-    nearest: Any
+    position: Any
     distance: Any
-    is_inside: Any
 
 
 def is_packed(builder: Builder) -> Any:
@@ -47,15 +46,19 @@ def only_packed(builder: Builder, cloud: Any) -> Any:
 
 def without_buried(builder: Builder, cloud: Any, surface: Any) -> Any:
     """The points that are loose or near the surface."""
-    place = place_of(builder, surface)
-    deep = _compare(builder, place.distance, builder.math("MULTIPLY", edge_of(builder), _DEEPEST), "GREATER_THAN")
-    buried = _both(builder, _both(builder, is_packed(builder), deep), _both(builder, place.is_inside, has_faces(builder, surface)))
+    nearest = nearest_on(builder, surface)
+    deep = _compare(builder, nearest.distance, builder.math("MULTIPLY", edge_of(builder), _DEEPEST), "GREATER_THAN")
+    buried = _both(
+        builder,
+        _both(builder, is_packed(builder), deep),
+        _both(builder, _is_inside(builder, surface, nearest), has_faces(builder, surface)),
+    )
     return builder.out("GeometryNodeDeleteGeometry", {"Geometry": cloud, "Selection": buried}, domain="POINT")
 
 
 def lies_on(builder: Builder, surface: Any) -> Any:
     """Whether the grains of points lie on the surface: 1 or 0."""
-    near = _compare(builder, place_of(builder, surface).distance, builder.math("MULTIPLY", edge_of(builder), _FARTHEST), "LESS_THAN")
+    near = _compare(builder, nearest_on(builder, surface).distance, builder.math("MULTIPLY", edge_of(builder), _FARTHEST), "LESS_THAN")
     lies = _both(builder, _both(builder, is_packed(builder), near), has_faces(builder, surface))
     return builder.switch("FLOAT", lies, 0.0, 1.0)
 
@@ -65,14 +68,18 @@ def edge_of(builder: Builder) -> Any:
     return builder.math("DIVIDE", builder.out("GeometryNodeInputRadius"), SPHERE_RADIUS)
 
 
-def place_of(builder: Builder, surface: Any) -> Place:
-    """Where points are relative to a surface."""
+def nearest_on(builder: Builder, surface: Any) -> Nearest:
+    """The places on a surface that are nearest to points."""
     found = builder.node("GeometryNodeProximity", {"Target": surface}, target_element="FACES").outputs
+    return Nearest(found["Position"], found["Distance"])
+
+
+def _is_inside(builder: Builder, surface: Any, nearest: Nearest) -> Any:
     normal = builder.out("GeometryNodeInputNormal")
     there = builder.out("GeometryNodeSampleNearestSurface", {"Mesh": surface, "Value": normal}, data_type="FLOAT_VECTOR")
-    away = builder.vector("SUBTRACT", builder.out("GeometryNodeInputPosition"), found["Position"])
+    away = builder.vector("SUBTRACT", builder.out("GeometryNodeInputPosition"), nearest.position)
     along = builder.node("ShaderNodeVectorMath", {0: away, 1: there}, operation="DOT_PRODUCT").outputs["Value"]
-    return Place(found["Position"], found["Distance"], _compare(builder, along, 0.0, "LESS_THAN"))
+    return _compare(builder, along, 0.0, "LESS_THAN")
 
 
 def has_faces(builder: Builder, surface: Any) -> Any:

@@ -240,6 +240,12 @@ def test_each_particle_keeps_its_number_of_grains_while_a_heap_falls_apart(bpy: 
     assert buried % 20 == 0 and 0 < buried < all_of_them
 
 
+def test_all_nodes_lead_to_the_result(bpy: Any, sand: Any) -> None:
+    for group in (display.modifier_of(sand).node_group, bpy.data.node_groups[grains.NAME]):
+        ends = [node.name for node in group.nodes if not any(output.is_linked for output in node.outputs)]
+        assert ends == ["Group Output"]
+
+
 def test_stones_are_not_closed_by_a_surface(bpy: Any) -> None:
     item = block(bpy, SIDE)
     display.dress(item, [SAND._replace(material="gravel")])
