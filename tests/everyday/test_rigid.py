@@ -5,7 +5,8 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from mpm_addon.core.contact import coupling, rigid_contact
+from mpm_addon.core.contact import coupling
+from mpm_addon.core.contact.rigid_impulses import SweepLimits
 
 from .cases import rigid
 from .cases.setting import OFFSETS
@@ -43,7 +44,8 @@ def test_they_lean_if_contacts_are_not_solved_to_the_end() -> None:
     def nothing(first: np.ndarray, *_: object) -> np.ndarray:
         return np.zeros((len(first), 4))
 
-    with mock.patch.multiple(rigid_contact, MOST_SWEEPS=3, FEWEST_SWEEPS=3), mock.patch.object(coupling, "forces_of", nothing):
+    few = SweepLimits(0, 0, 0, 1.0, 0.0)
+    with mock.patch.object(coupling, "while_moving", lambda _gained: few), mock.patch.object(coupling, "forces_of", nothing):
         centers = rigid.stack.__wrapped__(seconds=0.5)
     assert np.abs(centers - centers[0]).max() > 0.004
 

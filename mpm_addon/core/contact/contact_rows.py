@@ -93,12 +93,16 @@ def write_row(line, contacts, c, least, first, second):
     add_mobilities(line, SECOND_ARM, second)
     line[WEIGHT] = 1.0 / line[EASE] if line[EASE] > 0.0 else 0.0
     uu, uv, vv = line[SLIDES], line[SLIDES + 1], line[SLIDES + 2]
-    determinant = uu * vv - uv * uv
-    line[YIELD] = 2.0 / (uu + vv) if uu + vv > 0.0 else 0.0
-    has_inverse = determinant > SINGULAR * (uu + vv) * (uu + vv)
-    line[GRIPS] = vv / determinant if has_inverse else 0.0
-    line[GRIPS + 1] = -uv / determinant if has_inverse else 0.0
-    line[GRIPS + 2] = uu / determinant if has_inverse else 0.0
+    determinant, trace = uu * vv - uv * uv, uu + vv
+    if determinant > SINGULAR * trace * trace:
+        line[YIELD] = 2.0 / trace
+        line[GRIPS], line[GRIPS + 1], line[GRIPS + 2] = vv / determinant, -uv / determinant, uu / determinant
+    elif trace > 0.0:
+        # in two dimensions, nothing moves along one of the tangents: the inverse of what does
+        line[YIELD], share = 1.0 / trace, 1.0 / (trace * trace)
+        line[GRIPS], line[GRIPS + 1], line[GRIPS + 2] = share * uu, share * uv, share * vv
+    else:
+        line[YIELD] = line[GRIPS] = line[GRIPS + 1] = line[GRIPS + 2] = 0.0
 
 
 @generic
@@ -140,7 +144,7 @@ def push_bodies(line, p, q, r, v, w, first, second):
 @generic
 def friction_at(line, impulse, most, u, v):
     """The friction that stops the sliding velocity u, v along the tangents, or opposes it with at most `most` [kg m/s]."""
-    if line[GRIPS] > 0.0:
+    if line[YIELD] > 0.0:
         p = impulse[1] - (line[GRIPS] * u + line[GRIPS + 1] * v)
         q = impulse[2] - (line[GRIPS + 1] * u + line[GRIPS + 2] * v)
         if p * p + q * q <= most * most:
