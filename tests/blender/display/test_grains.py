@@ -267,7 +267,7 @@ def test_snow_of_grains_throws_back_most_of_the_light(bpy: Any, tmp_path: Path) 
 def reflectance(bpy: Any, path: Path) -> float:
     """The brightness of the middle of a block, seen from above, relative to the even light around it."""
     scene = bpy.context.scene
-    scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 4, False
+    scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 32, False
     scene.render.resolution_x = scene.render.resolution_y = 24
     scene.render.image_settings.file_format, scene.view_settings.view_transform = "OPEN_EXR", "Raw"
     scene.render.resolution_percentage = 100
