@@ -13,10 +13,12 @@ import numpy as np
 from ...core.errors import PresetError
 from ...core.laws import LAWS, Law
 from ...core.scene.randomness import UNIFORM, Randomness
+from ...core.scene.thermal import Thermal
 from ...storage import user_presets
 from ...storage.presets import MaterialPreset, material_preset, material_preset_names, read_material_preset
 from ..host.blender_types import BlenderObject
 from ..settings.declarations import assign, decimal, values_of
+from ..settings.heat import base_of, heat_of
 from ..settings.properties import own_randomness
 
 _PACKAGE = (__package__ or "").partition(".blender")[0]
@@ -55,6 +57,10 @@ def customize(item: BlenderObject, preset: MaterialPreset) -> None:
         assign(emitter.randomness, preset.randomness, scale_length=_meters())
     material.source = "custom"
     material.origin = preset.label
+    # those of a built-in preset hold until they are edited
+    given = None if base_of(material) is not None else preset.thermal
+    material.use_thermal = given is not None
+    assign(material.thermal, given or preset.thermal or Thermal())
 
 
 def choose(item: BlenderObject, name: str) -> None:
@@ -109,8 +115,17 @@ def save(item: BlenderObject, label: str, description: str, *, replace: bool) ->
     source = _SAVED if base is None else base.source
     of_preset = UNIFORM if base is None else base.randomness
     randomness = _own_randomness(item, law) if item.mpm.emitter.use_randomness else of_preset
-    preset = MaterialPreset("", plain, described, source, law, color=rounded, randomness=randomness)
+    heat = _heat(item.mpm.material, law)
+    preset = MaterialPreset("", plain, described, source, law, color=rounded, randomness=randomness, **heat)
     return user_presets.save_preset(folder(), preset, replace=replace)
+
+
+def _heat(material: Any, law: Law) -> dict[str, Any]:
+    """The thermal values, curves and fluid of a material, for its file."""
+    base = chosen(material)
+    if base is not None:
+        return {"thermal": base.thermal, "curves": base.curves, "melts_into": base.melts_into}
+    return heat_of(material, law, is_animated=False)
 
 
 def is_taken(label: str) -> bool:

@@ -1,6 +1,5 @@
 """Turns recorded objects into the description's materials, emitters, colliders and outflows."""
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,15 +9,16 @@ import numpy as np
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.geometry.shapes.points import Points
-from ...core.laws import LAWS, Law
+from ...core.laws import LAWS
 from ...core.scene.animation import Animation, Motion
 from ...core.scene.description import Collider, Emitter, Material, Outflow
 from ...core.scene.fracture import Fracture
 from ...core.scene.randomness import UNIFORM, Randomness
-from ...storage.presets import MaterialPreset, material_preset, material_presets
+from ...storage.presets import material_preset
 from ..host.blender_types import BlenderObject
 from ..host.meshes import Floats
 from ..settings.declarations import values_of
+from ..settings.heat import heat_of
 from ..settings.properties import own_randomness
 from .motion import placed
 from .painting import painting_of
@@ -138,24 +138,7 @@ def _material(name: str, item: BlenderObject, track: Track | None, frames: Float
         return Material(settings.preset, preset.law, thermal=preset.thermal, curves=preset.curves, melts_into=preset.melts_into), color
     values, animation = animated(track.values, frames, track.subject)
     law = LAWS[settings.law](**values)
-    return Material(f"{name} (custom)", law, animation, **_heat_of_origin(settings.origin, law, animation)), law.color
-
-
-@functools.cache
-def _presets_by_label() -> dict[str, MaterialPreset]:
-    """The presets that ship with the extension, read once: their files take longer than all else about an emitter."""
-    return {preset.label: preset for preset in material_presets()}
-
-
-def _heat_of_origin(origin: str, law: Law, animation: Animation | None) -> dict[str, Any]:
-    """The thermal values of the preset that a custom material is based on, and the curves of the parameters that are still the preset's."""
-    found = _presets_by_label().get(origin)
-    if found is None or type(found.law) is not type(law):
-        return {}
-    kept = {} if animation is not None else found.curves
-    is_same = {name: np.isclose(getattr(law, name), getattr(found.law, name), rtol=1e-5) for name in kept}
-    curves = {name: points for name, points in kept.items() if is_same[name]}
-    return {"thermal": found.thermal, "curves": curves, "melts_into": None if animation is not None else found.melts_into}
+    return Material(f"{name} (custom)", law, animation, **heat_of(settings, law, is_animated=animation is not None)), law.color
 
 
 def _randomness(item: BlenderObject, material: Material, scale_length: float) -> Randomness:

@@ -16,6 +16,7 @@ from ...core.scene.description import Collider, Emitter, Outflow
 from ...core.scene.fracture import Fracture
 from ...core.scene.randomness import RANDOM_FACTORS, Randomness
 from ...core.scene.settings import SIDES, CacheSettings, Domain, Side, Solver, Time
+from ...core.scene.thermal import Thermal
 from ...storage.presets import material_presets
 from ..host.active_row import PROPERTIES as ACTIVE_ROW
 from ..host.registrar import Registrar
@@ -86,8 +87,11 @@ def preset_property() -> Any:
 def _idle_of_material(material: Any) -> set[str]:
     """With a preset, all laws; otherwise the preset and the laws that are not chosen."""
     if material.source == "preset":
-        return {"law", *LAW_GROUPS}
+        return {"law", "use_thermal", "thermal", *LAW_GROUPS}
     return {"preset", *LAW_GROUPS} - {material.law}
+
+
+THERMAL_GROUP = property_group("MPM_PG_thermal", annotations_of(Thermal), description="How a custom material takes up heat and melts.")
 
 
 MATERIAL_GROUP = property_group(
@@ -114,6 +118,10 @@ MATERIAL_GROUP = property_group(
             options=STILL,
         ),
         **{name: PointerProperty(type=group) for name, group in LAW_GROUPS.items()},
+        "use_thermal": BoolProperty(
+            name="Use Thermal", description="Use these values in scenes with temperatures, in place of those of the preset", options=STILL
+        ),
+        "thermal": PointerProperty(type=THERMAL_GROUP),
     },
     aside={"origin": StringProperty(name="Origin", description="Preset on which the custom values are based")},
     idle=_idle_of_material,
@@ -224,7 +232,7 @@ DOMAIN_GROUP = property_group(
 def _store_groups(settings: Any, _context: Any) -> None:
     """Store the groups of a simulated object: since 5.0, Blender cannot override a value in a group that the library does not contain."""
     groups = [settings.emitter, settings.collider, settings.outflow]
-    others = [(settings.material, "source"), (settings.emitter.randomness, "seed")]
+    others = [(settings.material, "source"), (settings.material.thermal, "heat_capacity"), (settings.emitter.randomness, "seed")]
     for group, name in [*((group, "enabled") for group in groups), *others]:
         setattr(group, name, getattr(group, name))
 
@@ -331,6 +339,7 @@ SCENE_GROUP = property_group(
 GROUPS: tuple[type, ...] = (
     *LAW_GROUPS.values(),
     SIDE_GROUP,
+    THERMAL_GROUP,
     MATERIAL_GROUP,
     RANDOMNESS_GROUP,
     EMITTER_GROUP,

@@ -16,11 +16,17 @@ from mpm_addon.blender.settings import properties, thumbnails
 from mpm_addon.blender.settings.declarations import values_of
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.parameters import parameters_of
+from mpm_addon.core.scene.thermal import Thermal
 from mpm_addon.storage.presets import material_preset, read_material_preset
 from mpm_addon.storage.presets import material_presets as built_in
 from tests.blender.scenes import add_collider, add_emitter, error_of
 
-PANELS = (material_panel.MPM_PT_material, material_panel.MPM_PT_material_values, material_panel.MPM_PT_material_presets)
+PANELS = (
+    material_panel.MPM_PT_material,
+    material_panel.MPM_PT_material_values,
+    material_panel.MPM_PT_material_presets,
+    material_panel.MPM_PT_thermal,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +58,59 @@ def test_the_particles_of_a_preset_have_its_color(bpy: Any) -> None:
     add_emitter(bpy).mpm.material.preset = "dough"
     scene = extract_scene(bpy.context)
     assert scene.emitters[0].color == pytest.approx((*(material_preset("dough").color or ()), 1.0))
+
+
+def test_the_heat_of_a_preset_holds_in_custom_until_it_is_edited(bpy: Any, draw: Any) -> None:
+    wax = material_preset("wax")
+    assert wax.thermal is not None
+    item = add_emitter(bpy)
+    item.mpm.emitter.use_temperature = True
+    bpy.ops.mpm.material_choose(name="wax")
+    assert f"{wax.thermal.melting_temperature:g} °C" in draw(material_panel.MPM_PT_thermal).texts()
+    (chosen,) = extract_scene(bpy.context).materials.values()
+    bpy.ops.mpm.material_customize()
+    (material,) = extract_scene(bpy.context).materials.values()
+    assert (material.thermal, material.curves, material.melts_into) == (chosen.thermal, chosen.curves, chosen.melts_into)
+    assert chosen.thermal == wax.thermal and chosen.curves
+    settings = item.mpm.material
+    settings.use_thermal = True
+    settings.thermal.melting_temperature = 70.0
+    (material,) = extract_scene(bpy.context).materials.values()
+    assert material.thermal is not None
+    assert material.thermal.melting_temperature == 70.0
+    assert material.thermal.latent_heat == pytest.approx(wax.thermal.latent_heat)
+    bpy.ops.mpm.material_choose(name="wax")
+    (material,) = extract_scene(bpy.context).materials.values()
+    assert material.thermal == wax.thermal
+
+
+def test_a_material_of_ones_own_takes_up_heat_if_it_says_so(bpy: Any) -> None:
+    item = add_emitter(bpy)
+    item.mpm.emitter.use_temperature = True
+    settings = item.mpm.material
+    settings.source, settings.law = "custom", "von_mises"
+    assert extract_scene(bpy.context).materials["Cube (custom)"].thermal is None
+    settings.use_thermal, settings.thermal.use_melting_temperature = True, True
+    settings.thermal.melting_temperature, settings.thermal.latent_heat = 30.0, 5e4
+    assert extract_scene(bpy.context).materials["Cube (custom)"].thermal == Thermal(melting_temperature=30.0, latent_heat=5e4)
+
+
+def test_a_user_preset_keeps_how_it_takes_up_heat(bpy: Any, folder: Path) -> None:
+    item = add_emitter(bpy)
+    bpy.ops.mpm.material_choose(name="wax")
+    bpy.ops.mpm.material_customize()
+    item.mpm.material.use_thermal, item.mpm.material.thermal.melting_temperature = True, 70.0
+    bpy.ops.mpm.material_preset_add(name="Hard Wax", note="")
+    kept, wax = read_material_preset(folder / "hard_wax.toml"), material_preset("wax")
+    assert kept.thermal is not None and kept.thermal.melting_temperature == 70.0
+    assert (kept.curves, kept.melts_into) == (wax.curves, wax.melts_into)
+    other = add_emitter(bpy, "Other")
+    other.mpm.emitter.use_temperature = True
+    bpy.ops.mpm.material_choose(name="hard_wax", is_own=True)
+    assert extract_scene(bpy.context).materials["Other (custom)"].thermal == kept.thermal
+    bpy.ops.mpm.material_choose(name="water")
+    bpy.ops.mpm.material_customize()
+    assert not other.mpm.material.use_thermal
 
 
 def test_a_saved_material_is_listed_loaded_and_deleted(bpy: Any, draw: Any, folder: Path) -> None:

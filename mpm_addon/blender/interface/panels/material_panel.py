@@ -7,6 +7,7 @@ import bpy
 
 from ....core.laws import LAWS
 from ....core.parameters import Parameter, parameters_of
+from ....core.scene.thermal import Thermal
 from ....storage.presets import MaterialPreset, material_presets
 from ...building import material_presets as presets
 from ...host.blender_types import Context, Layout
@@ -14,6 +15,7 @@ from ...host.help import draw_help
 from ...host.translations import text
 from ...host.wording import title
 from ...settings import thumbnails
+from ...settings.heat import base_of, own_thermal
 from .drawing import ObjectPanel, draw_lines, draw_parameters, draw_values, split_layout
 
 # Heights in buttons: of the picture in the panel, and of the pictures in the menu.
@@ -165,6 +167,35 @@ class MPM_PT_material_values(ObjectPanel, bpy.types.Panel):
         layout.operator("mpm.material_customize", icon="GREASEPENCIL")
 
 
+class MPM_PT_thermal(ObjectPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_thermal"
+    help_page = "manual/heat"
+    bl_parent_id = "MPM_PT_material"
+    bl_label = "Melting and Heat"
+    bl_options = {"DEFAULT_CLOSED"}
+    mpm_type = "emitter"
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self)
+        material = context.object.mpm.material
+        base = base_of(material)
+        if material.source == "custom":
+            layout.prop(material, "use_thermal", text="Takes Up Heat" if base is None else "Override Preset")
+        if own_thermal(material) is not None or (material.source == "custom" and base is None):
+            column = layout.column()
+            column.active = material.use_thermal
+            draw_parameters(column, material.thermal, Thermal)
+            return
+        given = None if base is None else base.thermal
+        if given is None:
+            draw_lines(layout, "This material keeps its temperature", "INFO")
+            return
+        values = [(declared, getattr(given, declared.name)) for declared in parameters_of(Thermal)]
+        draw_values(
+            layout.column(align=True), [(title(declared.name), shown(declared, value)) for declared, value in values if value is not None]
+        )
+
+
 def shown(declared: Parameter, value: Any) -> str:
     """A formatted value with its unit: "1.2 MPa", "1420 kg/m³", "35, 9, 0.2, 10 degrees"."""
     unit = declared.unit_words
@@ -178,4 +209,4 @@ def shown(declared: Parameter, value: Any) -> str:
     return f"{value:g} {unit}".rstrip()
 
 
-CLASSES = (MPM_MT_materials, MPM_PT_material_presets, MPM_PT_material, MPM_PT_material_values)
+CLASSES = (MPM_MT_materials, MPM_PT_material_presets, MPM_PT_material, MPM_PT_material_values, MPM_PT_thermal)
