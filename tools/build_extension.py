@@ -76,6 +76,8 @@ def main() -> int:
         return 1
     for archive in archives:
         print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
+    for archive in archives:
+        print(f"build: {archive.name} {kernels_inside(archive)}", flush=True)
     return 0
 
 
@@ -324,12 +326,40 @@ def check_archive(archive: Path, python_tags: Sequence[str] = (), *, has_kernels
     bundled = {name.removeprefix("wheels/").partition("-")[0] for name in names if name.endswith(".whl")}
     missing = [name for name in bundled_packages() if name.replace("-", "_") not in bundled]
     missing += [name for name in ("__init__.py", "manual/index.html", "LICENSE", NOTICES) if name not in names]
-    compiled = {tuple(name.split("/")[1:]) for name in names if name.startswith(f"{KERNELS}/")}
-    stored = {(folder.partition("-")[0], Path(file).stem) for folder, file in compiled}
+    stored = stored_kernels(names)
     wanted = [(tag, level) for tag in python_tags for level in levels_to_compile(is_release=True)]
     missing += [f"kernels of {level} for {tag}" for tag, level in wanted if (tag, level) not in stored]
     if missing:
         raise BuildError(f"{archive.name} is incomplete: no {', '.join(missing)}")
+
+
+def stored_kernels(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns for which Python tags and processor levels kernels are among the files of a zip."""
+    parts = [name.split("/") for name in names if name.startswith(f"{KERNELS}/")]
+    return sorted((folder.partition("-")[0], Path(file).stem) for _, folder, file in parts)
+
+
+def kernels_inside(archive: Path) -> str:
+    """Returns a line about for which Blenders a zip has kernels, and which have to compile them first."""
+    with zipfile.ZipFile(archive) as content:
+        names = content.namelist()
+    levels: dict[str, list[str]] = {}
+    for tag, level in stored_kernels(names):
+        levels.setdefault(tag, []).append(level)
+    # other wheels are for several Pythons
+    tags = sorted({name.split("-")[2] for name in names if name.startswith("wheels/llvmlite-") and "-cp" in name})
+    has = [f"has kernels of {', '.join(levels[tag])} for {blenders_of(tag)}" for tag in tags if tag in levels]
+    lacks = [f"has none for {blenders_of(tag)}, which compiles them once, in about 40 s on two cores" for tag in tags if tag not in levels]
+    return "; ".join([*has, *lacks])
+
+
+def blenders_of(python_tag: str) -> str:
+    """Returns the Python of a tag and the supported Blenders that have it, in words."""
+    python = f"Python {python_tag[2]}.{python_tag[3:]}"
+    if python_tag not in FIRST_BLENDERS:
+        return python
+    first, end = (blender_versions(python_tag).get(f"blender_version_{name}", "").removesuffix(".0") for name in ("min", "max"))
+    return f"{python} (Blender before {end})" if end else f"{python} (Blender {first} and newer)"
 
 
 def write_checksums(archives: Sequence[Path]) -> Path:

@@ -66,7 +66,8 @@ def test_a_release_has_zips_for_every_platform_and_checksums(tmp_path: Path, mon
     def build(name: str, python_tags: list[str], levels: list[str], **_options: bool) -> Path:
         tag = python_tags[0] if len(python_tags) == 1 else ""
         archive = tmp_path / build_extension.archive_path(name, tag).name
-        archive.write_bytes(name.encode())
+        with zipfile.ZipFile(archive, "w") as content:
+            content.writestr("name", name)
         built[archive.name] = levels
         return archive
 
@@ -183,6 +184,18 @@ def test_a_release_has_the_kernels_of_each_python(archive: Path) -> None:
         build_extension.check_archive(archive, ["cp311", "cp313"])
     with pytest.raises(build_extension.BuildError, match="does not belong"):
         build_extension.check_archive(archive, has_kernels=False)
+
+
+def test_a_build_says_for_which_blenders_there_are_kernels(archive: Path) -> None:
+    with zipfile.ZipFile(archive, "a") as content:
+        for tag in ("cp311", "cp313"):
+            content.writestr(f"wheels/llvmlite-1.0-{tag}-{tag}-some.whl", "")
+    levels = ", ".join(sorted(build_extension.levels_to_compile(is_release=True)))
+    said = build_extension.kernels_inside(archive)
+    assert f"has kernels of {levels} for Python 3.11 (Blender before 5.1); has none for Python 3.13 (Blender 5.1 and newer), which" in said
+    with zipfile.ZipFile(archive, "a") as content:
+        content.writestr("compiled_kernels/cp313-some-tag/x86-64-v3.zip", "")
+    assert "none" not in build_extension.kernels_inside(archive)
 
 
 def test_a_zip_that_is_too_large_is_refused(archive: Path) -> None:
