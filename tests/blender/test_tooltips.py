@@ -112,7 +112,13 @@ def test_every_operator_says_what_it_does(bpy: Any) -> None:
 @blender
 def test_no_property_is_forgotten(bpy: Any) -> None:
     found = {name for name, _ in own_properties(bpy)}
-    assert {"MPM_PG_emitter.flow_rate", "MPM_PG_law_snow.hardening", "MPM_OT_bake.from_frame", "MPM_UL_objects.use_sort_role"} <= found
+    assert {
+        "MPM_PG_emitter.flow_rate",
+        "MPM_PG_law_snow.hardening",
+        "MPM_PG_field.heating",
+        "MPM_OT_bake.from_frame",
+        "MPM_UL_objects.use_sort_role",
+    } <= found
     assert len(found) > 200
 
 

@@ -84,8 +84,9 @@ class MovableObjects:
             movable = self._movables.get(thing["place"]["name"])
             if movable is not None and movable.values is not None:
                 thing["place"].pop("matrix", None)
-                if isinstance(thing["field"], dict):
-                    thing["field"] = {key: value for key, value in thing["field"].items() if not isinstance(value, float)}
+                for part in ("field", "heat"):
+                    if isinstance(thing[part], dict):
+                        thing[part] = {key: value for key, value in thing[part].items() if not isinstance(value, float)}
         return state
 
     def _request(self, item: BlenderObject, movable: _Movable, scene: BlenderScene, *, is_sent: bool) -> dict[str, Any]:
@@ -101,7 +102,7 @@ class MovableObjects:
         return request
 
     def _values(self, item: BlenderObject, scene: BlenderScene) -> dict[str, Any]:
-        said = force_values(item.field, weights_of(scene), self._units, f'Force "{item.name}"')
+        said = force_values(item, weights_of(scene), self._units, f'Force "{item.name}"')
         return {name: value for name, value in said.items() if name in _NUMBERS and value is not None}
 
 

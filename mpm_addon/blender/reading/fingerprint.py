@@ -120,10 +120,11 @@ def _object_state(item: BlenderObject) -> dict[str, Any]:
 
 
 def _field_state(item: BlenderObject) -> dict[str, Any]:
-    """The values of a force field, and its transform unless it moves."""
+    """The values of a force field, how it heats, and its transform unless it moves."""
     values = {name: getattr(item.field, name) for name in item.field.bl_rna.properties.keys()}  # noqa: SIM118 - no dictionary
     plain = {name: value for name, value in values.items() if isinstance(value, (bool, int, float, str))}
-    return {"place": _place(item), "disabled": item.hide_viewport, "field": _unless_keyed(item, "field", lambda: plain)}
+    heat = _settings(item.mpm.field, animated_paths(item), "mpm.field")
+    return {"place": _place(item), "disabled": item.hide_viewport, "field": _unless_keyed(item, "field", lambda: plain), "heat": heat}
 
 
 def _unless_keyed(block: Any, prefix: str, read: Callable[[], Any]) -> Any:

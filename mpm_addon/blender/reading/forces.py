@@ -12,8 +12,8 @@ from ...core.scene.animation import Animation, Motion
 from ...core.scene.force import Force
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.meshes import Floats
-from ..settings.declarations import decimal
-from ..settings.effectors import FORCE_WEIGHTS
+from ..settings.declarations import decimal, values_of
+from ..settings.effectors import FORCE_WEIGHTS, HEAT
 from .sampling import Values
 
 # Blender's field type -> the solver's kind of force; the weight of each has Blender's name in lowercase.
@@ -26,12 +26,18 @@ KINDS = {
     "HARMONIC": "harmonic",
 }
 _SHAPES = ("POINT", "LINE", "PLANE")
-_WEIGHTED = ("strength", "noise", "flow", "linear_drag", "quadratic_drag")
+_WEIGHTED = ("strength", "noise", "flow", "linear_drag", "quadratic_drag", "heating")
 
 
 def has_field(item: BlenderObject) -> bool:
     """Whether an object has a force field that acts on particles."""
     return item.field is not None and item.field.type != "NONE" and item.field.apply_to_location
+
+
+def acts(scene: BlenderScene, item: BlenderObject) -> bool:
+    """Whether an object has a field that acts on the particles of a scene."""
+    chosen = scene.mpm.effector_collection
+    return has_field(item) and (chosen is None or item in chosen.all_objects[:])
 
 
 def field_objects(scene: BlenderScene) -> list[BlenderObject]:
@@ -45,11 +51,11 @@ def weights_of(scene: BlenderScene) -> dict[str, float]:
     return {name: decimal(getattr(scene.mpm.forces, name)) for name in FORCE_WEIGHTS}
 
 
-def force_values(field: Any, weights: dict[str, float], scale_length: float, subject: str) -> Values:
-    """The parameters of a `Force` that a field determines, in SI; its position comes from the object.
+def force_values(item: BlenderObject, weights: dict[str, float], scale_length: float, subject: str) -> Values:
+    """The parameters of a `Force` that an object's field and its heat determine, in SI; its position comes from the object.
 
     Args:
-        field: Blender's `FieldSettings`.
+        item: the object.
         weights: see `weights_of`.
         scale_length: meters per Blender unit.
         subject: the name of the field in messages.
@@ -57,6 +63,7 @@ def force_values(field: Any, weights: dict[str, float], scale_length: float, sub
     Raises:
         SceneError: the solver does not support a setting of the field.
     """
+    field: Any = item.field
     _refuse(field, subject)
     kind = KINDS[field.type]
     is_cone = field.falloff_type == "CONE"
@@ -74,6 +81,7 @@ def force_values(field: Any, weights: dict[str, float], scale_length: float, sub
         "noise": decimal(field.noise) * scale_length,
         "seed": field.seed,
         "enabled": True,
+        **values_of(item.mpm.field, Force, names=HEAT),
     }
     if field.falloff_type != "SPHERE":
         values["radial_falloff"] = decimal(field.radial_falloff)
@@ -90,7 +98,7 @@ def force_values(field: Any, weights: dict[str, float], scale_length: float, sub
         values["rest_length"] = decimal(field.rest_length) * scale_length
         values["damping"] = decimal(field.harmonic_damping)
     weight = weights["all"] * weights[field.type.lower()]
-    return {name: value * weight if name in _WEIGHTED else value for name, value in values.items()}
+    return {name: value * weight if name in _WEIGHTED and value is not None else value for name, value in values.items()}
 
 
 def _refuse(field: Any, subject: str) -> None:

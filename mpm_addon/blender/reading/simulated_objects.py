@@ -127,7 +127,7 @@ def _force(name: str, item: BlenderObject, scene: BlenderScene, scale_length: fl
     return Track(
         item,
         subject,
-        lambda: force_values(item.field, weights_of(scene), scale_length, subject),
+        lambda: force_values(item, weights_of(scene), scale_length, subject),
         may_change=may_move(item) or is_animated(scene),
     )
 

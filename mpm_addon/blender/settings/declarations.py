@@ -124,14 +124,15 @@ def toggle(name: str, description: str, *, default: bool = False, update: Callab
     return BoolProperty(name=name, description=description, default=default, options=STILL, update=update)
 
 
-def annotations_of(owner: type, **changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The Blender properties of all parameters of a dataclass: name -> property, with `use_name` for optional ones.
+def annotations_of(owner: type, *, names: Collection[str] = (), **changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The Blender properties of the parameters of a dataclass: name -> property, with `use_name` for optional ones.
 
     Args:
+        names: the parameters; all if not given.
         changes: parameter name -> attributes of `Parameter` that differ in the interface.
     """
     annotations: dict[str, Any] = {}
-    for declared in parameters_of(owner):
+    for declared in (each for each in parameters_of(owner) if not names or each.name in names):
         declared = dataclasses.replace(declared, **changes.get(declared.name, {}))
         if declared.optional:
             annotations[f"use_{declared.name}"] = BoolProperty(
@@ -184,14 +185,15 @@ def is_set(group: Any, name: str) -> bool:
     return path is not None and path in animated_paths(group.id_data)
 
 
-def values_of(group: Any, owner: type, *, scale_length: float = 1.0) -> dict[str, Any]:
+def values_of(group: Any, owner: type, *, names: Collection[str] = (), scale_length: float = 1.0) -> dict[str, Any]:
     """The values of a dataclass's parameters in a property group, in SI: name -> value, None if unset.
 
     Args:
+        names: the parameters; all if not given.
         scale_length: meters per Blender unit.
     """
     values: dict[str, Any] = {}
-    for declared in _parameters(owner):
+    for declared in (each for each in _parameters(owner) if not names or each.name in names):
         if declared.optional and not is_set(group, declared.name):
             values[declared.name] = None
             continue

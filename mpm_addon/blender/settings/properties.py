@@ -27,7 +27,7 @@ from .derived_settings import OF_OBJECT as SHOWN_DERIVED
 from .derived_settings import OF_SCENE as MADE_DERIVED
 from .display_settings import GROUPS as DISPLAY_GROUPS
 from .display_settings import PROPERTIES as DISPLAY
-from .effectors import EFFECTOR_COLLECTION, WEIGHTS
+from .effectors import EFFECTOR_COLLECTION, FIELD_GROUP, WEIGHTS
 from .live_properties import PROPERTIES as LIVE
 from .painted_control import PAINTED_CONTROL
 from .paths import DEFAULT_CACHE
@@ -233,13 +233,13 @@ def _store_groups(settings: Any, _context: Any) -> None:
     """Store the groups of a simulated object: since 5.0, Blender cannot override a value in a group that the library does not contain."""
     groups = [settings.emitter, settings.collider, settings.outflow]
     others = [(settings.material, "source"), (settings.material.thermal, "heat_capacity"), (settings.emitter.randomness, "seed")]
-    for group, name in [*((group, "enabled") for group in groups), *others]:
+    for group, name in [*((group, "enabled") for group in groups), *others, (settings.field, "heating")]:
         setattr(group, name, getattr(group, name))
 
 
 def _idle_of_object(settings: Any) -> set[str]:
-    """The groups that the object's type does not use."""
-    return {"material", *ROLES} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
+    """The groups that the object's type does not use, and that of its force field, which counts as a part of the field."""
+    return {"field", "material", *ROLES} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
 
 
 OBJECT_GROUP = property_group(
@@ -257,6 +257,7 @@ OBJECT_GROUP = property_group(
         "emitter": PointerProperty(type=EMITTER_GROUP),
         "collider": PointerProperty(type=COLLIDER_GROUP),
         "outflow": PointerProperty(type=OUTFLOW_GROUP),
+        "field": PointerProperty(type=FIELD_GROUP),
     },
     aside={
         "cache": StringProperty(name="Cache", description="Cache folder that this object shows", subtype="DIR_PATH", options=PATH_OPTIONS),
@@ -347,6 +348,7 @@ GROUPS: tuple[type, ...] = (
     COLLIDER_GROUP,
     OUTFLOW_GROUP,
     FORCES_GROUP,
+    FIELD_GROUP,
     SOLVER_GROUP,
     CACHE_GROUP,
     DOMAIN_GROUP,

@@ -89,6 +89,21 @@ def test_an_object_shows_the_panels_of_its_type(bpy: Any, draw: Any) -> None:
     assert draw(object_panels.MPM_PT_object) is None
 
 
+def test_only_an_object_whose_field_acts_shows_its_heat(bpy: Any, draw: Any) -> None:
+    field = add_field(bpy)
+    activate(bpy, field)
+    layout = draw(object_panels.MPM_PT_field_heat)
+    assert drawn(layout) == {"use_heating", "heating", "use_temperature", "temperature"}
+    assert {"use_temperature", "temperature"} <= idle(layout)
+    field.mpm.field.use_heating = field.mpm.field.use_temperature = True
+    assert idle(draw(object_panels.MPM_PT_field_heat)) == set()
+    bpy.context.scene.mpm.effector_collection = bpy.data.collections.new("Others")
+    assert draw(object_panels.MPM_PT_field_heat) is None
+    bpy.context.scene.mpm.effector_collection = None
+    field.field.apply_to_location = False
+    assert draw(object_panels.MPM_PT_field_heat) is None
+
+
 @pytest.mark.parametrize("name", LAWS)
 def test_a_custom_material_shows_every_parameter_of_its_law(bpy: Any, draw: Any, name: str) -> None:
     material = add_emitter(bpy).mpm.material

@@ -61,6 +61,20 @@ def test_what_a_hand_moves_is_no_change_of_settings(bpy: Any) -> None:
     assert found.settings(scene) != before
 
 
+def test_the_heat_of_a_field_is_steered_and_turning_it_on_is_a_change_of_settings(bpy: Any) -> None:
+    pull = add_field(bpy, name="Pull", strength=0.0)
+    scene = bpy.context.scene
+    pull.mpm.field.use_heating, pull.mpm.field.heating = True, 500.0
+    described = Scene(**{**vars(description()), "forces": (Force("Pull", strength=0.0, heating=500.0),)})
+    found = movable_objects.MovableObjects(scene, described)
+    before = found.settings(scene)
+    pull.mpm.field.heating = 2000.0
+    assert found.things(scene)["Pull"]["values"] == {"heating": 2000.0}
+    assert found.settings(scene) == before
+    pull.mpm.field.use_temperature = True
+    assert found.settings(scene) != before
+
+
 def test_a_stopped_animation_shows_every_frame_at_the_frame_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(playhead.time, "monotonic", lambda: clock[0])

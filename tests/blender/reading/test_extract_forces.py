@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.errors import SceneError
 from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.force import Force
+from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.storage import read_scene, write_scene
-from tests.blender.scenes import add_emitter, add_field
+from tests.blender.scenes import add_emitter, add_field, add_mesh
 
 
 def forces(bpy: Any) -> tuple[Force, ...]:
@@ -163,6 +165,58 @@ def test_what_does_not_act_is_left_out(bpy: Any) -> None:
     add_field(bpy, "FORCE", "Turns", apply_to_location=False)
     add_field(bpy, "FORCE", "Weak", strength=0.0)
     assert forces(bpy) == ()
+
+
+def test_a_field_without_strength_that_heats_is_kept(bpy: Any) -> None:
+    item = add_field(bpy, strength=0.0, use_max_distance=True, distance_max=2.0)
+    heat = item.mpm.field
+    heat.heating, heat.temperature = 2e4, 300.0
+    assert forces(bpy) == ()
+    heat.use_heating = True
+    expected = Force("Field", strength=0.0, seed=forces(bpy)[0].seed, radius=2.0, heating=2e4)
+    assert forces(bpy) == (expected,)
+    heat.use_temperature = True
+    bpy.context.scene.mpm.forces.force = 0.5
+    assert forces(bpy) == (replace(expected, heating=1e4, temperature=300.0),)
+    bpy.context.scene.mpm.forces.force = 0.0
+    assert forces(bpy) == ()
+
+
+def test_how_a_field_heats_can_be_keyframed(bpy: Any, tmp_path: Any) -> None:
+    bpy.context.scene.frame_end = 3
+    item = add_field(bpy, strength=0.0)
+    heat = item.mpm.field
+    heat.use_heating = heat.use_temperature = True
+    for frame, heating, limit in ((1, 0.0, 50.0), (3, 4000.0, 150.0)):
+        heat.heating, heat.temperature = heating, limit
+        item.keyframe_insert("mpm.field.heating", frame=frame)
+        item.keyframe_insert("mpm.field.temperature", frame=frame)
+    (force,) = forces(bpy)
+    assert force.animation.values["heating"].tolist() == pytest.approx([0.0, 2000.0, 4000.0])
+    assert force.animation.values["temperature"].tolist() == pytest.approx([50.0, 100.0, 150.0])
+    scene = extract_scene(bpy.context)
+    assert read_scene(write_scene(scene, tmp_path)) == scene
+
+
+def test_a_pure_heater_melts_butter_and_without_its_heat_the_butter_stays(bpy: Any) -> None:
+    scene, butter, floor = bpy.context.scene, add_emitter(bpy, "Butter"), add_mesh(bpy, "Floor")
+    scene.frame_end, scene.mpm.solver.grid_spacing = 19, 0.25
+    butter.mpm.material.preset = "butter"
+    butter.mpm.emitter.use_temperature, butter.mpm.emitter.temperature = True, 8.0
+    floor.mpm.type, floor.location, floor.scale = "collider", (0.0, 0.0, -2.0), (5.0, 5.0, 1.0)
+    item = add_field(bpy, strength=0.0)
+    item.mpm.field.heating = 1e6
+    bpy.context.view_layer.update()
+    melted, width = {}, {}
+    for is_on in (True, False):
+        item.mpm.field.use_heating = is_on
+        described = extract_scene(bpy.context)
+        *_, frame = Simulation(described).frames()
+        warmth = frame.attribute("temperature").astype(np.float64)
+        melted[is_on] = float((warmth > 36.0).mean())
+        width[is_on] = float(np.ptp(frame.position[:, 0]))
+    assert (melted[True], melted[False]) == (1.0, 0.0)
+    assert width[True] > 1.2 * width[False]
 
 
 def test_a_disabled_field_does_not_act_and_a_keyed_one_for_a_while(bpy: Any) -> None:

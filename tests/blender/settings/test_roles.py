@@ -9,7 +9,7 @@ import pytest
 from mpm_addon.blender.interface.operators import role_operators
 from mpm_addon.blender.interface.panels import object_panels
 from mpm_addon.blender.settings import roles
-from tests.blender.scenes import add_collider, add_emitter, add_mesh
+from tests.blender.scenes import add_collider, add_emitter, add_field, add_mesh
 from tests.fakes.layout import draw_appended
 
 
@@ -92,6 +92,25 @@ def test_the_button_is_gone_after_unregistering(bpy: Any) -> None:
         assert role_operators.draw_button not in bpy.types.PHYSICS_PT_add.draw._draw_funcs
     finally:
         mpm_addon.register()
+
+
+@pytest.mark.blender
+def test_a_library_override_can_change_how_a_field_heats(bpy: Any, tmp_path: Any) -> None:
+    add_field(bpy, name="Torch")
+    library = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_, into):
+        into.objects = ["Torch"]
+    override = into.objects[0].override_create(remap_local_usages=True)
+    bpy.context.scene.collection.objects.link(override)
+    override.mpm.field.use_heating, override.mpm.field.heating = True, 2e4
+    override.override_library.operations_update()
+    mine = str(tmp_path / "mine.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=mine)
+    bpy.ops.wm.open_mainfile(filepath=mine)
+    again = next(item for item in bpy.data.objects if item.override_library is not None)
+    assert (again.mpm.field.use_heating, again.mpm.field.heating) == (True, 2e4)
 
 
 @pytest.mark.blender

@@ -2,11 +2,13 @@
 
 import bpy
 
+from ....core.scene.force import Force
 from ...host.blender_types import Context, Layout
 from ...playback import particle_objects
-from ...reading.forces import has_field
+from ...reading.forces import acts, has_field
+from ...settings.effectors import HEAT
 from ...settings.roles import ROLES, complaint, has_role, locked, refusal
-from .drawing import PhysicsPanel, draw_lines, draw_missing_numba, split_layout
+from .drawing import PhysicsPanel, draw_lines, draw_missing_numba, draw_parameters, split_layout
 
 
 class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
@@ -38,6 +40,24 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
             draw_lines(layout, locked(item), "LIBRARY_DATA_DIRECT")
 
 
+class MPM_PT_field_heat(PhysicsPanel, bpy.types.Panel):
+    bl_idname = "MPM_PT_field_heat"
+    help_page = "manual/heat"
+    bl_label = "Field Heat"
+    bl_parent_id = "MPM_PT_object"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.object is not None and acts(context.scene, context.object)
+
+    def draw(self, context: Context) -> None:
+        layout = split_layout(self, has_keys=True)
+        field = context.object.mpm.field
+        idle = () if field.use_heating else ("temperature",)
+        draw_parameters(layout.column(), field, Force, HEAT, idle=idle)
+
+
 class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
     bl_idname = "MPM_PT_retime"
     help_page = "manual/time"
@@ -65,4 +85,4 @@ class MPM_PT_retime(PhysicsPanel, bpy.types.Panel):
         layout.prop(settings, "playback_offset")
 
 
-CLASSES = (MPM_PT_object, MPM_PT_retime)
+CLASSES = (MPM_PT_object, MPM_PT_field_heat, MPM_PT_retime)
