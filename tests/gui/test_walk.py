@@ -5,12 +5,9 @@ import re
 import pytest
 from PIL import Image
 
-from tests.gui.conftest import BAKING_SECONDS, COMPILING_SECONDS, Walk
+from tests.gui.conftest import BAKING_SECONDS, COMPILING_SECONDS, F12, Walk
 from tools.gui.cut_texts import cut_texts
 from tools.gui.menus import find_entry, open_by_key
-
-# By its key code: not every screen finds a key by name.
-F12 = "96"
 
 
 def test_the_sidebar_has_the_tab_after_the_installation(walk: Walk) -> None:
@@ -75,7 +72,7 @@ def test_the_bake_is_resumed_paused_and_finishes(walk: Walk) -> None:
     window.wait_until("view()['state'] == 'BAKING'", limit=COMPILING_SECONDS)
     assert len(window.ask("baked()")) >= there
     # lines that appear later would move the button from under the mouse
-    window.wait_until("view()['text'].endswith('left')", limit=60)
+    window.wait_until("' left' in view()['text']", limit=60)
     window.press("mpm.bake_pause(")
     window.wait_until("view()['state'] == 'PAUSED'", limit=60)
     walk.picture("paused")

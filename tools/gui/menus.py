@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageChops
 
 from tools.gui.blender import Window, WindowError
@@ -46,12 +47,21 @@ def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, in
     top, bottom = max(0, place[1] - _MARGIN), min(height, place[1] + _MARGIN)
     while True:
         box = (left, top, right, bottom)
-        left -= int(left > 0 and changed[top:bottom, left - 1].mean() > _MOST)
-        right += int(right < width and changed[top:bottom, right].mean() > _MOST)
-        top -= int(top > 0 and changed[top - 1, left:right].mean() > _MOST)
-        bottom += int(bottom < height and changed[bottom, left:right].mean() > _MOST)
+        left -= _step(changed[top:bottom, :left].mean(axis=0)[::-1])
+        right += _step(changed[top:bottom, right:].mean(axis=0))
+        top -= _step(changed[:top, left:right].mean(axis=1)[::-1])
+        bottom += _step(changed[bottom:, left:right].mean(axis=1))
         if box == (left, top, right, bottom):
             return box if min(right - left, bottom - top) >= ROW else None
+
+
+def _step(shares: NDArray[np.float64]) -> int:
+    """How far away the nearest line is that has changed, of lines with these shares of changed pixels; 0 if none is near.
+
+    The entry below the mouse may be as bright as what was there before.
+    """
+    near = np.flatnonzero(shares[: ROW + _MARGIN] > _MOST)
+    return int(near[0]) + 1 if len(near) else 0
 
 
 def find_entry(window: Window, menu: Box, call: str, columns: int = 1) -> list[Box]:

@@ -10,13 +10,14 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty
 from numpy.typing import NDArray
 
 from ...core.advice.preflight import shape_thickness
-from ...core.errors import SceneError
+from ...core.errors import MpmError, SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ...core.messages import Message
 from ...core.scene.emitter import PARTICLES_PER_CELL, THINNEST_EMITTER
-from ..host.blender_types import BlenderObject, Context, Layout
+from ..host import sidebar
+from ..host.blender_types import BlenderEvent, BlenderObject, Context, Layout
 from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_geometry
-from ..host.operation import Operation
+from ..host.operation import Operation, call
 from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
@@ -245,15 +246,26 @@ class _Quick(Operation):
         cls.poll_message_set(reason)  # type: ignore[attr-defined]
         return not reason
 
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """As `execute`, and show the tab in which the bake is started; adjusting the last operation leaves the window as it is."""
+        done = self.execute(context)
+        if "FINISHED" in done:
+            sidebar.open_tab(context)
+        return done
+
     def execute(self, context: Context) -> Any:
         refused, found = self._make(context)
         self.notes(refused)
         self.notes(found, "INFO")
+        self._go_on()
         return {"FINISHED"}
 
     def _make(self, context: Context) -> tuple[list[Message], list[Message]]:
         """Warnings, and information."""
         raise NotImplementedError
+
+    def _go_on(self) -> None:
+        """What follows once the objects are made."""
 
 
 class MPM_OT_quick(_Quick, bpy.types.Operator):
@@ -280,11 +292,26 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
         soft_max=2_000_000,
     )
 
+    bake: BoolProperty(name="Bake", description="Start the bake right away", options={"SKIP_SAVE"})
+
     def touched(self, context: Context) -> Iterable[BlenderObject]:
         return [*super().touched(context), *scenery(context)]
 
     def _make(self, context: Context) -> tuple[list[Message], list[Message]]:
         return quick_emitters(context, self.material, self.particle_count)
+
+    def _go_on(self) -> None:
+        """Start the bake as its button does, or wait for it without an interface, where its failure is that of this operator."""
+        if not self.bake:
+            return
+        if bpy.app.background:
+            call("mpm.bake")
+            return
+        try:
+            call("mpm.bake", "INVOKE_DEFAULT")
+        except MpmError as error:
+            # the objects stay what they have become: one bake may still run, with values that were adjusted since
+            self.notes([error.message])
 
 
 class MPM_OT_quick_collider(_Quick, bpy.types.Operator):

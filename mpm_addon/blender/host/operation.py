@@ -41,6 +41,15 @@ class Operation:
             self.report({level}, _worded(each))
 
 
+def call(name: str, *mode: str, **options: Any) -> None:
+    """Call an operator, such as "mpm.bake"; mode "INVOKE_DEFAULT" is that of its button. Raises MpmError with its report."""
+    area, _, function = name.partition(".")
+    try:
+        getattr(getattr(bpy.ops, area), function)(*mode, **options)
+    except RuntimeError as error:
+        raise MpmError(str(error).strip().removeprefix("Error: ")) from error
+
+
 def _worded(message: Message) -> str:
     """A message in one line; without an interface, only scripts read it."""
     return for_scripts(message) if bpy.app.background else in_blender(message)

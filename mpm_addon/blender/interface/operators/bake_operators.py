@@ -11,7 +11,7 @@ from ....core.errors import MpmError, SceneError
 from ....storage.status import ask_to_cancel, ask_to_pause, is_asked_to_pause
 from ...baking import bake_queue, observation, removal, session
 from ...host.blender_types import BlenderEvent, Context
-from ...host.operation import Operation
+from ...host.operation import Operation, call
 from ...host.redrawing import redraw
 from ...live import live_session
 from ...settings import paths
@@ -93,17 +93,8 @@ class MPM_OT_bake_again(Operation, bpy.types.Operator):
 
     def execute(self, context: Context) -> Any:
         # Blender calls this after the confirmation; the bake is then followed by its own operator
-        _call_bake(object=self.object, restart=True)
+        call("mpm.bake", "INVOKE_DEFAULT", object=self.object, restart=True)
         return {"FINISHED"}
-
-
-def _call_bake(**options: Any) -> None:
-    """Start the bake as its button does. Raises MpmError with its report."""
-    try:
-        operators: Any = bpy.ops
-        operators.mpm.bake("INVOKE_DEFAULT", **options)
-    except RuntimeError as error:
-        raise MpmError(str(error).strip().removeprefix("Error: ")) from error
 
 
 class MPM_OT_bake_all(Following, bpy.types.Operator):

@@ -6,6 +6,7 @@ from typing import Any
 from ....core.messages import Message
 from ....core.parameters import parameters_of
 from ...baking import cache_watch, health, session
+from ...host import sidebar
 from ...host.blender_types import BlenderScene, Context, Layout
 from ...host.help import draw_help
 from ...host.text_width import wrapped
@@ -121,7 +122,7 @@ class ScenePanel(HelpfulPanel):
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
-    bl_category = "MPM"
+    bl_category = sidebar.TAB
 
     @classmethod
     def poll(cls, context: Context) -> bool:
