@@ -112,7 +112,7 @@ def scenes_to_bake() -> list[BlenderScene]:
     scenes: list[BlenderScene] = list(bpy.data.scenes)
     scenes = [scene for scene in scenes if any(item.mpm.type == "emitter" for item in scene.objects)]
     if not scenes:
-        raise SceneError("No scene of this file has an emitter", "select an object and set its type to Emitter in the Physics tab")
+        raise SceneError("No scene of this file has an emitter", "select an object and press MPM in its Physics tab")
     scene_caches.separate()
     folders: dict[Path, str] = {}
     for scene in scenes:

@@ -84,9 +84,7 @@ def _emitting(context: Context, object_name: str) -> list[BlenderObject]:
     if not marked and any(item.mpm.type == "collider" and item.mpm.collider.dynamic for item in scene.objects):
         return []
     if not marked:
-        raise SceneError(
-            "it has no emitter", "select an object and set its type to Emitter in the Physics tab", subject=f'Scene "{scene.name}"'
-        )
+        raise SceneError("it has no emitter", "select an object and press MPM in its Physics tab", subject=f'Scene "{scene.name}"')
     emitting = [item for item in marked if _is_evaluated(context, item)]
     if not emitting:
         raise SceneError(

@@ -30,7 +30,7 @@ def bounds(shape: Any) -> list[list[float]]:
 
 def test_a_scene_without_emitter_is_refused(bpy: Any) -> None:
     add_collider(bpy)
-    with pytest.raises(SceneError, match=r'^Scene "Scene" has no emitter; select an object and set its type to Emitter'):
+    with pytest.raises(SceneError, match=r'^Scene "Scene" has no emitter; select an object and press MPM in its Physics tab'):
         extracted(bpy)
 
 

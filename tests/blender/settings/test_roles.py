@@ -35,11 +35,11 @@ def test_the_button_adds_and_removes_the_role(bpy: Any) -> None:
     assert item.mpm.type == "none"
 
 
-def test_an_object_that_cannot_be_simulated_has_no_button_and_a_reason(bpy: Any, draw: Any) -> None:
+def test_an_object_that_cannot_be_simulated_has_neither_button_nor_panel(bpy: Any, draw: Any) -> None:
     add_lamp(bpy)
     assert button(bpy).calls == []
-    text = " ".join(draw(object_panels.MPM_PT_object).texts())
-    assert text.startswith("Light objects cannot be simulated; use a mesh")
+    assert draw(object_panels.MPM_PT_object) is None
+    assert roles.refusal(bpy.context.object).startswith("Light objects cannot be simulated; use a mesh")
     assert not bpy.ops.mpm.object_add.poll()
 
 

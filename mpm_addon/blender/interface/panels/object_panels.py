@@ -7,7 +7,7 @@ from ...host.blender_types import Context, Layout
 from ...playback import particle_objects
 from ...reading.forces import acts, has_field
 from ...settings.effectors import HEAT
-from ...settings.roles import ROLES, complaint, has_role, locked, refusal
+from ...settings.roles import ROLES, complaint, has_role, locked
 from .drawing import PhysicsPanel, draw_lines, draw_missing_numba, draw_parameters, split_layout
 
 
@@ -18,7 +18,9 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.object is not None
+        # the button in Blender's own panel adds an object to the simulation
+        item = context.object
+        return item is not None and (has_role(item) or has_field(item) or bool(item.mpm.cache))
 
     def draw(self, context: Context) -> None:
         layout = split_layout(self)
@@ -28,14 +30,13 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
             layout.prop(item.mpm, "cache")
             layout.prop(item.mpm, "keeps_cache")
             draw_lines(layout, particle_objects.status(item), "INFO")
-        elif has_role(item) or not refusal(item):
+            return
+        if has_role(item):
             layout.prop(item.mpm, "type")
-            if has_field(item):
-                layout.label(text="Its force field acts on particles", icon="FORCE_FORCE")
-            if complaint(item):
-                draw_lines(layout, complaint(item), "ERROR")
-        else:
-            draw_lines(layout, refusal(item), "INFO")
+        if has_field(item):
+            layout.label(text="Its force field acts on particles", icon="FORCE_FORCE")
+        if complaint(item):
+            draw_lines(layout, complaint(item), "ERROR")
         if locked(item) and item.mpm.type in ROLES:
             draw_lines(layout, locked(item), "LIBRARY_DATA_DIRECT")
 
