@@ -33,6 +33,7 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
         freshness=Freshness.UNKNOWN if overview is None else freshness_of(scene, showing, overview.scene_hash),
         is_shown=bool(showing),
         queue=bake_queue.words(),
+        has_outflow=any(item.mpm.type == "outflow" for item in scene.objects),
     )
 
 

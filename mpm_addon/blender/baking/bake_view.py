@@ -41,6 +41,10 @@ _WITHOUT_WARNINGS = (State.UNAVAILABLE, State.EMPTY, State.READING, State.PREPAR
 LIVE = (State.READING, State.PREPARING, State.COMPILING, State.BAKING, State.CANCELLING, State.PAUSED)
 
 
+# In these states, the panel does not say how many particles are lost.
+_WITHOUT_LOSSES = (State.UNAVAILABLE, State.EMPTY, State.READING, State.PREPARING, State.COMPILING)
+# The share of all emitted particles whose loss is worth a line.
+_WORTH_TELLING = 0.01
 # Message for frames that were baked outside this file.
 _ELSEWHERE = "These frames were baked elsewhere or from another version of this file"
 
@@ -81,6 +85,7 @@ class Facts(NamedTuple):
         freshness: whether the scene has changed since the bake.
         is_shown: whether an object of the scene shows the cache.
         queue: the queue of scenes in one line; "" if only this scene is baked.
+        has_outflow: whether the scene has objects that remove particles.
     """
 
     wanted: Span
@@ -95,6 +100,7 @@ class Facts(NamedTuple):
     freshness: Freshness = Freshness.CURRENT
     is_shown: bool = True
     queue: str = ""
+    has_outflow: bool = False
 
     @property
     def is_outdated(self) -> bool:
@@ -145,6 +151,8 @@ class BakeView(NamedTuple):
 def view_of(facts: Facts) -> BakeView:
     """Turn facts into a view."""
     view = _state_view(facts)
+    if facts.overview is not None and view.state not in _WITHOUT_LOSSES:
+        view = view._replace(details=(*view.details, *_losses(facts.overview, has_outflow=facts.has_outflow)))
     if facts.status is None or view.state in _WITHOUT_WARNINGS or not _is_of_shown_take(facts, facts.status):
         return view
     return view._replace(warnings=tuple(sentence(in_blender(warning)) for warning in facts.status.warnings))
@@ -303,6 +311,15 @@ def _there(facts: Facts) -> tuple[str, ...]:
     if facts.overview is None or not facts.overview.rows:
         return ()
     return (f"{counted(len(facts.overview.rows), 'frame')} cached ({size(facts.overview.bytes)})",)
+
+
+def _losses(overview: Overview, *, has_outflow: bool) -> tuple[str, ...]:
+    """How many particles are gone by the last frame, if it is more than a few: what leaves the domain in view should not go unnoticed."""
+    last = overview.rows[max(overview.rows)] if overview.rows else {}
+    emitted, gone = last.get("emitted"), last.get("deleted")
+    if not isinstance(emitted, int) or not isinstance(gone, int) or gone <= _WORTH_TELLING * emitted:
+        return ()
+    return (f"{gone:,d} {'removed' if has_outflow else 'left the domain'} ({100.0 * gone / emitted:.2g}%)",)
 
 
 def _ended(facts: Facts) -> str:

@@ -92,6 +92,30 @@ def test_a_bake_tells_its_numbers_where_it_runs_and_what_follows() -> None:
     assert view.details == ('Scene 2 of 3: "B"', "On farm7, process 3")
 
 
+LOST = {"emitted": 40_000, "deleted": 18_800}
+
+
+@pytest.mark.parametrize("state", [State.RESUMABLE, State.LIMITED, State.FAILED, State.DONE])
+def test_particles_that_left_the_domain_are_counted(state: State) -> None:
+    """As snow that flies out of an open side within the picture."""
+    known = SITUATIONS[state]
+    assert known.overview is not None
+    last = max(known.overview.rows)
+    rows = {**known.overview.rows, last: {**known.overview.rows[last], **LOST}}
+    view = view_of(known._replace(overview=known.overview._replace(rows=rows)))
+    assert view.details[-1] == "18,800 left the domain (47%)"
+    assert view_of(known._replace(overview=known.overview._replace(rows=rows), has_outflow=True)).details[-1] == "18,800 removed (47%)"
+
+
+def test_a_running_bake_counts_them_and_a_few_are_not_worth_a_line() -> None:
+    rows = {1: {"frame": 1, "emitted": 40_000, "deleted": 400}, 2: {"frame": 2, **LOST}}
+    known = overview(1, 2)
+    progress = Progress(State.BAKING, 0.26, NUMBERS)
+    assert view_of(Facts((1, 48), progress=progress, overview=known._replace(rows=rows))).details[-1].startswith("18,800 left")
+    few = view_of(Facts((1, 48), progress=progress, overview=known._replace(rows={1: rows[1]})))
+    assert few.details[-1] == "12 of 48 frames, 0:31 left"
+
+
 def test_what_is_missing_is_resumed_and_what_is_lost_is_another_button() -> None:
     view = view_of(facts(overview=overview(1, 2), object_name="Cube"))
     assert view.headline == "2 of 4 frames cached"
