@@ -182,6 +182,8 @@ BEHAVIORS.update(
         ("CollectionObjects", "unlink"): _unlink,
         ("CollectionChildren", "link"): _link,
         ("CollectionChildren", "unlink"): _unlink,
+        ("Object", "hide_set"): lambda self, state, **_: self._values.__setitem__("hidden", bool(state)),
+        ("Object", "hide_get"): lambda self, **_: self._values.get("hidden", False),
         ("Object", "select_set"): lambda self, state, **_: self._values.__setitem__("selected", bool(state)),
         ("Object", "select_get"): lambda self, **_: self._values.get("selected", False),
         ("Object", "visible_get"): lambda self, **_: not self.hide_viewport,

@@ -17,7 +17,7 @@ from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
 from ..playback import arriving_frames, particle_objects
 from ..settings import paths
-from . import cache_watch, session
+from . import cache_watch, emitter_wires, session
 from .shown_caches import show_cache
 
 INTERVAL = 1.0
@@ -55,6 +55,8 @@ def look() -> float:
     """Show frames that arrived since the last check. Called by a timer; returns the seconds to the next call."""
     scene = bpy.context.scene
     found = observed(scene) if scene is not None else None
+    if scene is not None:
+        emitter_wires.look(scene)
     followed = runtime.of(Followed).frames
     if scene is not None and (found is not None or followed):
         folder = found.folder if found is not None else next(iter(followed))

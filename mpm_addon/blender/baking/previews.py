@@ -13,7 +13,7 @@ from ..playback import keyframes, particle_objects, piece_objects
 from ..playback.derived_objects import children_of
 from ..settings import paths
 from ..settings.properties import DEFAULT_CACHE
-from . import unstable
+from . import emitter_wires, unstable
 
 OBJECT_NAME = "MPM Preview"
 # Marks the object that shows a preview. Its cache folder is no mark: saving the file or choosing another cache changes the folder.
@@ -107,4 +107,5 @@ def remove(scene: BlenderScene) -> bool:
     # the next preview replaces files that are in use or cannot be deleted
     with contextlib.suppress(MpmError, OSError):
         remove_cache(folder(scene))
+    emitter_wires.show_again(scene)
     return had_keys

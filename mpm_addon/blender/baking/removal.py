@@ -9,7 +9,7 @@ from ..host.blender_types import BlenderScene
 from ..host.wording import counted, size
 from ..playback import keyframes, particle_objects, piece_objects
 from ..settings import paths
-from . import cache_watch, troubles, unstable
+from . import cache_watch, emitter_wires, troubles, unstable
 
 
 def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None:
@@ -28,6 +28,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
     piece_objects.remove_pieces(scene, folder)
     keyframes.remove_all_keys(scene, folder)
     unstable.remove(scene, str(folder))
+    emitter_wires.show_again(scene)
     particle_objects.show(scene)
 
 

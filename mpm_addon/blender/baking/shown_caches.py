@@ -22,7 +22,7 @@ from ..playback import arriving_frames, keyframes, particle_objects, piece_objec
 from ..playback.attributes import PAINTED_COLOR
 from ..reading import freshness
 from ..settings import paths
-from . import cache_watch, derived_kinds, one_result, previews, unstable
+from . import cache_watch, derived_kinds, emitter_wires, one_result, previews, unstable
 
 
 class Result:
@@ -114,6 +114,7 @@ class Result:
             freshness.note(item, self.scene_hash, self._fingerprint)
             item.mpm.emitter_name = name
             display.dress(item, self._looks)
+            emitter_wires.hide(scene, {look.name for look in self._looks})
             self.is_made = True
         elif frame is None:
             display.refit_all(scene)
@@ -191,7 +192,9 @@ def show_cache(scene: BlenderScene, cache: str = "", *, object_name: str = "") -
     if is_new:
         item.mpm.emitter_name, item.mpm.keeps_cache = object_name, not is_own
     if is_new or has_moved:
-        display.dress(item, looks_of(read_scene(baked.takes[-1].folder / SCENE)))
+        looks = looks_of(read_scene(baked.takes[-1].folder / SCENE))
+        display.dress(item, looks)
+        emitter_wires.hide(scene, {look.name for look in looks})
         derived_kinds.show_cached(scene, item)
     particle_objects.show(scene)
     return item
