@@ -45,7 +45,8 @@ def test_four_f12_renders(walk: Walk) -> None:
 
 def test_the_panel_that_adjusts_a_quick_effect_starts_the_bake(walk: Walk) -> None:
     window = walk.window
-    window.run(f"bpy.ops.wm.read_homefile(); scene().frame_end = {FRAMES}; select('Cube'); edited()")
+    window.run("bpy.ops.wm.read_homefile()")
+    window.run(f"scene().frame_end = {FRAMES}; select('Cube'); edited()")
     walk.choose("VIEW3D_MT_object_quick_effects", "mpm.quick(material='jelly'", columns=1)
     window.wait_until("emitters() == ['Cube']", limit=20)
     walk.tick_last_setting("bake_at_once")

@@ -41,6 +41,9 @@ def test_the_box_of_a_menu_is_found_around_the_mouse_and_not_beyond() -> None:
     after.paste((255, 0, 0), (180, 130, 190, 140))
     assert changed_around(before, after, (70, 60)) == (40, 30, 120, 110)
     assert changed_around(before, after, (150, 60)) is None
+    # the entry below the mouse, as bright as what was there before
+    after.paste((60, 60, 60), (42, 52, 118, 70))
+    assert changed_around(before, after, (70, 60)) == (40, 30, 120, 110)
 
 
 def test_a_place_without_a_root_runs_programs_as_they_are(tmp_path: Path) -> None:

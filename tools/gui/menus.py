@@ -60,7 +60,7 @@ def _step(shares: NDArray[np.float64]) -> int:
 
     The entry below the mouse may be as bright as what was there before.
     """
-    near = np.flatnonzero(shares[: ROW + _MARGIN] > _MOST)
+    near = np.flatnonzero(shares[:ROW] > _MOST)
     return int(near[0]) + 1 if len(near) else 0
 
 
