@@ -40,81 +40,13 @@ from tests.storage import stand_in
 
 from .campaign import Format, Mutation
 from .mutator import mutated, mutated_archive, mutated_container, mutated_json, mutated_tree
+from .scenes import POINTS, SCENE
+from .states import STATES
 
 VERTICES = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 TRIANGLES = np.array(
     [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
 )
-
-SCENE = """
-schema = 1
-name = "everything"
-description = "A scene with a word of every kind."
-[time]
-fps = 24
-frame_start = 1
-frame_end = 12
-time_scale = 0.5
-subframes = 1
-[solver]
-grid_spacing = 0.25
-gravity = [0.0, 0.0, -9.81]
-time_step = "auto"
-[domain]
-kind = "box"
-min = [-4.0, -4.0, -4.0]
-max = [4.0, 4.0, 4.0]
-surface = "separate"
-[domain.sides.z_max]
-surface = "open"
-[materials.jelly]
-law = "corotated"
-young_modulus = 2e4
-[materials.snow]
-preset = "powder_snow"
-density = 180
-[[emitters]]
-name = "Cube"
-material = "jelly"
-shape = { kind = "mesh", file = "MESH" }
-velocity = [0.0, 0.0, -1.0]
-[[emitters]]
-name = "Jet"
-material = "snow"
-mode = "inflow"
-shape = { kind = "box", center = [0, 0, 2], size = [1.0, 1.0, 1.0] }
-velocity = [0.0, 0.0, -1.0]
-flow_rate = 0.5
-[[colliders]]
-name = "Floor"
-surface = "sticky"
-friction = 0.4
-shape = { kind = "plane", point = [0, 0, -2], normal = [0, 0, 1] }
-[[colliders]]
-name = "Ball"
-dynamic = true
-shape = { kind = "sphere", center = [0, 0, -1], radius = 0.5 }
-[[forces]]
-name = "Wind"
-kind = "wind"
-strength = 5.0
-[[outflows]]
-name = "Drain"
-shape = { kind = "capsule", start = [0, 0, -2], end = [1, 0, -2], radius = 0.3 }
-[variants.dense]
-description = "On a finer grid."
-[variants.dense.solver]
-grid_spacing = 0.2
-[variants.dense.materials.snow]
-preset = "wet_snow"
-[variants.bare]
-leave_out = ["Ball", "Wind"]
-[variants.bare.emitters.Extra]
-material = "jelly"
-shape = { kind = "sphere", center = [2, 2, 2], radius = 0.5 }
-"""
-
-POINTS = SCENE.replace('kind = "mesh", file = "MESH"', 'kind = "points", file = "points.npz"')
 
 
 def _scene(folder: Path, mesh: str = "cube.npz", text: str = SCENE, extra: str = "") -> Path:
@@ -396,5 +328,6 @@ FORMATS = {
         Format("fog.vdb", write_volumes, lambda folder: counts_of(open_cache(folder / "cache"), VOLUME, ""), mutated),
         Format("births.mpm", write_cache("takes/*/births/*"), check_cache, mutated_container),
         Format("checkpoint.mpm", write_cache("takes/*/checkpoints/*"), check_resumption, mutated_container),
+        *STATES,
     )
 }

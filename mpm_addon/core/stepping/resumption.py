@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contact.breaking import PREFIX, group_of, wrong_array
+from ..contact.rigid_table import ROTATION
 from ..contact.warm_start import FIRST, PARTNER
 from ..emission.references import rest_states
 from ..errors import CacheError
+from ..geometry.particle_surface import NODE_SPACING
 from ..messages import Action
 from ..scene.description import Scene
 from ..transfer import blocks
@@ -20,8 +22,12 @@ from .held_particles import Held
 
 State = Mapping[str, NDArray[Any]]
 
-# Rounding may put a particle this far outside its block [cells].
+# Rounding may put a particle this far outside its block [cells], and rows of rotations this far from being orthonormal.
 _ROUNDING = 1e-3
+# As many nodes for each particle has the space around a slanted rod that is two hundred times as long as it is thick.
+_MOST_NODES = 1e4
+# Its square is still a number.
+_LARGEST = 1e100
 
 
 def check_state(state: State, own: State, scene: Scene, instance_count: int) -> None:
@@ -50,6 +56,9 @@ def check_state(state: State, own: State, scene: Scene, instance_count: int) -> 
     if "pinned_id" in state:
         _check_pins(state, scene, emitted)
     _check_rest(state, scene)
+    turns = state["rigid_bodies"][:, ROTATION].reshape(-1, 3, 3)
+    if not np.allclose(turns @ turns.swapaxes(1, 2), np.eye(3), atol=_ROUNDING):
+        raise wrong("rigid_bodies", "a body has no rotation")
     if "rigid_contacts" in state:
         _check_contacts(state)
     if "bond_pair" in state:
@@ -95,6 +104,8 @@ def _check_types(state: State, own: State, scene: Scene) -> None:
             raise wrong(name, f"type {found.dtype} and shape {found.shape}")
         if found.dtype.kind == "f" and not np.isfinite(found).all():
             raise wrong(name, "a value is not a finite number")
+        if found.dtype.kind == "f" and np.abs(found).max(initial=0.0) > _LARGEST:
+            raise wrong(name, "a value is too large")
 
 
 def _particle_axis(name: str) -> tuple[int, str]:
@@ -156,6 +167,15 @@ def _check_fragments(state: State, scene: Scene, instance_count: int, emitted: i
     own = len(state[f"{PREFIX}body"]) if scene.breaks else dynamic
     if not np.array_equal(np.unique(held["fragment"]), np.arange(len(state["rigid_bodies"]) - own)):
         raise wrong(f"{FRAGMENT_PREFIX}fragment", "not the rigid bodies that there are")
+    if not all(_has_possible_extent(held, np.flatnonzero(held["fragment"] == number)) for number in np.unique(held["fragment"])):
+        raise wrong(f"{FRAGMENT_PREFIX}place", "particles of a fragment are too far from each other")
+
+
+def _has_possible_extent(held: State, its: NDArray[np.intp]) -> bool:
+    """Whether the space around a fragment has few enough nodes of the grid that its surface is made on."""
+    spacing = NODE_SPACING * np.cbrt(held["volume"][its].mean())
+    with np.errstate(over="ignore"):
+        return bool(np.prod(np.ptp(held["place"][its], axis=0) / spacing + 1.0) <= _MOST_NODES * len(its))
 
 
 def _check_contacts(state: State) -> None:

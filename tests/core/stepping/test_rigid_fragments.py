@@ -214,6 +214,11 @@ def test_a_simulation_resumes_with_rigid_fragments() -> None:
         wrong = {**right, name: np.full_like(right[name], value)}
         with pytest.raises(CacheError, match=name.removesuffix("_mass")):
             Simulation(described, snapshot=wrong)
+    for name, value, words in (("fragment_place", 1e5, "too far from each other"), ("rigid_bodies", 0.0, "no rotation")):
+        wrong = {**right, name: right[name].copy()}
+        wrong[name][0] = value
+        with pytest.raises(CacheError, match=words):
+            Simulation(described, snapshot=wrong)
     with pytest.raises(SceneError, match="rigid pieces"):
         Simulation(spinning(0.0, frames=8, gravity=(0.0, 0.0, -9.81)), snapshot=right, before=described)
 

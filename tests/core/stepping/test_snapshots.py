@@ -70,7 +70,7 @@ def test_a_snapshot_that_was_tampered_with_is_refused() -> None:
             table.astype(np.float64),
         ],
         "moment": [np.array([99, 0, 1]), np.array([1, 1, 0])],
-        "speeds": [right["speeds"][1:]],
+        "speeds": [right["speeds"][1:], with_one("speeds", 0, 1e200)],
         "more": [np.zeros(3)],
     }
     for name, values in changes.items():
