@@ -1,4 +1,4 @@
-"""The command `doctor`: versions, threads, folders, memory and disk of an installation with a working numba."""
+"""The command `doctor`: versions, threads, folders, memory and disk of an installation with a working numba, and a kernel's result."""
 
 import argparse
 import os
@@ -38,6 +38,7 @@ def _report() -> dict[str, Any]:
 
     from ..core.compilation.kernel import shipped_archive, store
     from ..core.compilation.team import team_size
+    from ..core.stepping.self_test import kernel_problem
 
     folder = store().folder
     return {
@@ -55,6 +56,7 @@ def _report() -> dict[str, Any]:
         "shipped_kernels_problem": shipped_archive().problem,
         "kernel_cache": str(folder),
         "kernel_cache_bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        "kernel_test": kernel_problem() or "right",
         "presets": str(presets_folder()),
         "memory_available_gb": round(available_memory() / 1e9, 2),
         "disk_free_gb": round(shutil.disk_usage(folder).free / 1e9, 2),

@@ -295,6 +295,7 @@ def test_doctor_describes_the_machine() -> None:
     assert report["numpy"] == np.__version__
     assert report["threads"] >= 1
     assert report["memory_available_gb"] > 0.1
+    assert report["kernel_test"] == "right"
     assert run("doctor").returncode == 0
 
 
