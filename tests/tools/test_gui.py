@@ -4,9 +4,10 @@ import struct
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from tools.gui import places
+from tools.gui.cut_texts import cut_texts
 from tools.gui.menus import changed_around
 from tools.gui.screen import read_screen
 
@@ -64,3 +65,31 @@ def test_a_root_sees_the_shared_folder_under_its_own_name(tmp_path: Path) -> Non
 def test_who_lacks_a_blender_is_told_how_to_get_it() -> None:
     assert places.find("1.0") is None
     assert "python -m tools.gui.prepare 5.2" in places.how_to_get("5.2")
+
+
+def written(words: str, scale: float) -> Image.Image:
+    """A button of Blender's dark theme with words on it."""
+    picture = Image.new("RGB", (round(160 * scale), round(60 * scale)), (48, 48, 48))
+    draw = ImageDraw.Draw(picture)
+    draw.rectangle((round(10 * scale), round(20 * scale), round(150 * scale), round(40 * scale)), fill=(84, 84, 84))
+    draw.text((round(20 * scale), round(22 * scale)), words, font=ImageFont.load_default(round(12 * scale)), fill=(230, 230, 230))
+    return picture
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_a_text_that_blender_has_cut_is_found_and_a_whole_one_is_not(scale: float) -> None:
+    ((x, y),) = cut_texts(written("Resume from Fra…", scale), scale)
+    assert 100 * scale < x < 150 * scale
+    assert 25 * scale < y < 40 * scale
+    assert cut_texts(written("Resume from Frame 3. i: j", scale), scale) == []
+
+
+def test_the_handle_of_a_panel_is_no_cut_text() -> None:
+    picture = written("Bake", 1.0)
+    for row in range(2):
+        for column in range(3):
+            left, top = 120 + 4 * column, 28 + 4 * row
+            picture.paste((200, 200, 200), (left, top, left + 2, top + 2))
+    assert cut_texts(picture, 1.0) == []
+    picture.paste((84, 84, 84), (119, 27, 140, 31))
+    assert len(cut_texts(picture, 1.0)) == 1, "one row of its dots is one"

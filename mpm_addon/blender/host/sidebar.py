@@ -23,8 +23,8 @@ def open_tab(context: Context) -> None:
     number, tries = context.window.as_pointer(), iter(range(_TRIES))
 
     def choose() -> float | None:
-        windows: Any = bpy.context.window_manager.windows
-        views = [area for window in windows if window.as_pointer() == number for area in _views(window)]
+        current: Any = bpy.context
+        views = [area for window in current.window_manager.windows if window.as_pointer() == number for area in _views(window)]
         waiting = [area for area in views if not _choose(area)]
         return _SECONDS if waiting and next(tries, None) is not None else None
 
