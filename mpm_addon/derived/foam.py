@@ -18,12 +18,10 @@ from ..storage.cache import Cache
 from ..storage.take import FOAM
 from .emitter_names import named
 from .foam_swarm import advanced, born, sizes
-from .settings import FoamSettings
+from .settings import MOST_VISCOUS_FOAM, FoamSettings
 from .swarm import Around, Floats, Ids, Swarm
 from .swarm_product import SwarmProduct, mean_speeds, shown_scene
 
-# A liquid more viscous than this folds and coils instead of breaking into drops [Pa s]: oil (0.1) splashes, syrup (2) does not.
-_MOST_VISCOUS = 0.5
 # The diameter of a particle [cells], up to that of large drops of spray [m]; in coarser cells it grows as the root of the cell. Drops and
 # bubbles are no larger in a coarse scene, but from as far away as it is looked at, those of natural size could not be seen.
 _USUAL_SIZE, _LARGE_DROP = 0.125, 0.0015
@@ -87,7 +85,7 @@ def chosen_emitters(scene: Scene, settings: FoamSettings) -> tuple[int, ...]:
         names = [emitter.name for emitter in scene.emitters]
         return tuple(sorted({names.index(name) for name in named(settings.emitters, names, "Foam")}))
     laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
-    found = tuple(number for number, law in enumerate(laws) if isinstance(law, Water) and law.viscosity <= _MOST_VISCOUS)
+    found = tuple(number for number, law in enumerate(laws) if isinstance(law, Water) and law.viscosity <= MOST_VISCOUS_FOAM)
     if not found:
         raise SceneError("no emitter is made of water", "name the emitters that splash", subject="Foam")
     return found

@@ -34,8 +34,18 @@ def forecast(cache: Cache, plan: Plan, settings: SurfaceSettings, moments: Seque
     for place in places:
         each = [(_triangles(cloud, settings), _components(cloud)) for cloud in plan.clouds(cache.state(moments[place]))]
         counts.append(sum(triangles for triangles, _count in each))
-        sizes.append(sum(triangles * (_BYTES + _BYTES_PER_COMPONENT * components) for triangles, components in each))
+        sizes.append(sum(bytes_of(triangles, components) for triangles, components in each))
     return Expected(round(max(counts)), round(float(np.mean(sizes))))
+
+
+def bytes_of(triangles: float, components: int) -> float:
+    """The size of triangles in a file whose vertices have attributes of so many components [bytes]."""
+    return triangles * (_BYTES + _BYTES_PER_COMPONENT * components)
+
+
+def triangles_of(area: float, voxel: float) -> float:
+    """The number of triangles, from the area of the outer faces of the occupied cubes."""
+    return _TRIANGLES * area / voxel**2
 
 
 def _triangles(cloud: Cloud, settings: SurfaceSettings) -> float:
@@ -49,7 +59,7 @@ def _triangles(cloud: Cloud, settings: SurfaceSettings) -> float:
     keys = np.unique((np.minimum(cells, extent - 1) * [1, extent[0], extent[0] * extent[1]]).sum(axis=1))
     ways = (1, int(extent[0]), int(extent[0] * extent[1]))
     faces = sum(np.count_nonzero(~np.isin(keys + sign * way, keys, assume_unique=True)) for way in ways for sign in (1, -1))
-    return _TRIANGLES * faces * (cube / voxel) ** 2
+    return triangles_of(faces * cube**2, voxel)
 
 
 def _components(cloud: Cloud) -> int:

@@ -21,7 +21,7 @@ from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
 from ..storage.scene_file import read_scene
-from ..storage.skin_file import POSITION, VELOCITY, Cut, Skin, SkinPiece, scenes_of_emission, write_skin
+from ..storage.skin_file import BYTES_PER_VERTEX, POSITION, VELOCITY, Cut, Skin, SkinPiece, scenes_of_emission, write_skin
 from ..storage.take import SCENE, SKIN
 from .binding import Binding, Floats, Integers, bind, unbound
 from .cutting import Part, cut_mesh
@@ -35,8 +35,8 @@ from .settings import SkinSettings, follow_problem
 if TYPE_CHECKING:
     from .boundaries import Boundaries, Boundary, Poses
 
-# Bytes of a vertex in a file, and those that an additional one has.
-_BYTES, _BYTES_OF_ENDS = 12.5, 3.0
+# Bytes that an additional vertex has in a file.
+_BYTES_OF_ENDS = 3.0
 # The longest edges that can show how material bends [cells]; shorter waves are not resolved by the grid.
 _LONGEST = 1.5
 # What fragments add to the numbers of materials, and the number of particles that no vertex follows.
@@ -72,7 +72,7 @@ class SkinProduct:
     def forecast(self, moments: Sequence[Moment]) -> Forecast:
         vertices = sum(len(follower.vertices) for follower in self._followers)
         added = sum(follower.added for follower in self._followers)
-        return Forecast(round(_BYTES * vertices + _BYTES_OF_ENDS * added))
+        return Forecast(round(BYTES_PER_VERTEX * vertices + _BYTES_OF_ENDS * added))
 
     @contextmanager
     def maker(self) -> Iterator[Make]:

@@ -21,15 +21,29 @@ from ..storage import read_scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin, State, sources_of, state_of
-from ..storage.swarm_file import AGE, EMITTER, ID, KIND, LIFE, POSITION, SIZE, VELOCITY, StoredSwarm, swarm_at, types_of, write_swarm
+from ..storage.swarm_file import (
+    AGE,
+    BYTES_PER_PARTICLE,
+    EMITTER,
+    ID,
+    KIND,
+    LIFE,
+    POSITION,
+    SIZE,
+    VELOCITY,
+    StoredSwarm,
+    swarm_at,
+    types_of,
+    write_swarm,
+)
 from ..storage.take import SCENE
 from .boundaries import Boundaries, Earlier
 from .particles import USUAL_PER_CELL
 from .product import Forecast, Made, Make
 from .swarm import CYCLE, LONGEST, Around, Floats, Ids, Swarm, ages, lives, nobody, outlines_of, together
 
-# Frames that are examined to estimate the size of all, and bytes of a particle in a file.
-_SAMPLES, _BYTES = 5, 19.0
+# Frames that are examined to estimate the size of all.
+_SAMPLES = 5
 # What is read of frames of a swarm's material.
 _READ = (POSITION, VELOCITY, ID, EMITTER, "scale")
 
@@ -119,7 +133,7 @@ class SwarmProduct(ABC):
         # of those that are born in a frame, as many are alive as their life has frames, if there are so many
         longest = float(np.max(self._life(np.arange(3, dtype=np.int32)))) / self._seconds
         alive = min(1.0, 0.5 * len(numbers) / longest)
-        return Forecast(round(_BYTES * float(np.mean(sizes)) * alive))
+        return Forecast(round(BYTES_PER_PARTICLE * float(np.mean(sizes)) * alive))
 
     @contextmanager
     def maker(self) -> Iterator[Make]:

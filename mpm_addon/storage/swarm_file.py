@@ -20,6 +20,8 @@ from .take import DEBRIS, FOAM
 
 POSITION, VELOCITY, ID, KIND, AGE, LIFE, SIZE = "position", "velocity", "id", "kind", "age", "life", "size"
 EMITTER = "emitter_index"
+# After compression: a measured mean.
+BYTES_PER_PARTICLE = 19.0
 Types = Mapping[str, tuple[Any, tuple[int, ...]]]
 # Attribute -> type and components.
 _TYPES: Types = {

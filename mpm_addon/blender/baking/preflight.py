@@ -18,9 +18,12 @@ from ...core.emission.references import reason_text
 from ...core.errors import Cancelled, MpmError
 from ...core.forecast.stiffness import modulus_text
 from ...core.messages import NOTHING, Message, message_of, one_line
+from ...derived.foresight import expected_bytes
+from ...derived.settings import SkinSettings
 from ...storage import write_scene
 from ...storage.events import ErrorEvent
 from ...storage.plain_files import parse_json
+from ...storage.take import KINDS, SKIN
 from ..host.blender_types import BlenderScene, Context
 from ..host.text_width import wrapped
 from ..host.wording import duration, in_blender
@@ -28,6 +31,8 @@ from ..reading import freshness
 from ..reading.extract import extract_scene
 from ..reading.fingerprint import fingerprint
 from ..settings import paths
+from ..settings.derived_settings import settings_of
+from .derived_kinds import DERIVED_KINDS
 from .file_warnings import file_warnings
 from .running import Running
 from .session import require_numba
@@ -59,6 +64,7 @@ class Preflight:
         cache = paths.cache_path(scene, object_name=object_name)
         self._state = _state(scene, object_name)
         self._warnings = [warning.fields() for warning in file_warnings(scene, cache)]
+        self._derived = expected_bytes(description, _made_while_baking(scene))
         self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
         self._end = time.monotonic() + _PATIENCE_SECONDS
         try:
@@ -87,6 +93,7 @@ class Preflight:
         scene = bpy.data.scenes.get(self._scene_name)
         if scene is not None and self._answer is not None:
             self._answer["warnings"] = [*self._answer["warnings"], *self._warnings]
+            self._answer["derived_bytes"] = self._derived
             scene.mpm.preflight = json.dumps({"state": self._state, "object": self._object_name, "answer": self._answer})
 
     def result(self) -> Report:
@@ -173,6 +180,7 @@ def lines_of(report: Report) -> list[str]:
         f"Memory: {_gigabytes(report['memory_bytes'])} of {_gigabytes(report['memory_available_bytes'])}",
         f"Disk: {_gigabytes(report['disk_bytes'])} of {_gigabytes(report['disk_free_bytes'] or 0)}",
     ]
+    lines += [f"{DERIVED_KINDS[kind].label}: about {_gigabytes(size)} more" for kind, size in report["derived_bytes"].items()]
     measured = report.get("probe")
     steps = measured["expected_substeps"] if measured else report["substeps"]
     lines.append(f"About {steps:,} substeps for {report['frame_count']:,} frames")
@@ -192,7 +200,14 @@ def _gigabytes(count: float) -> str:
     return f"{count / 1e9:.3g} GB"
 
 
+def _made_while_baking(scene: BlenderScene) -> dict[str, Any]:
+    """The kinds of derived data that a bake makes on the way where they are displayed, and the settings of each."""
+    wanted = [kind for kind in KINDS if getattr(scene.mpm, kind).while_baking]
+    # those of skins follow from what is displayed, which there may not be yet
+    return {kind: SkinSettings() if kind == SKIN else settings_of(scene, kind) for kind in wanted}
+
+
 def _state(scene: BlenderScene, object_name: str, digest: Callable[[BlenderScene, str], str] = fingerprint) -> list[Any]:
-    """What an answer depends on: the settings that affect frames, and the number of frames."""
+    """What an answer depends on: the settings that affect frames and what is made of them, and the number of frames."""
     frames = scene.mpm if scene.mpm.use_frame_range else scene
-    return [digest(scene, object_name), frames.frame_end]
+    return [digest(scene, object_name), frames.frame_end, {kind: made.hash for kind, made in _made_while_baking(scene).items()}]

@@ -83,6 +83,21 @@ def test_an_answer_is_of_the_scene_that_was_looked_at(bpy: Any, stand_in: Any, m
     assert preflight.kept_report(scene)[1] is False
 
 
+def test_the_answer_says_how_large_the_surface_of_a_bake_gets(bpy: Any, stand_in: Any) -> None:
+    stand_in("good")
+    scene = bpy.context.scene
+    add_emitter(bpy)
+    report = preflight.check(bpy.context)
+    assert [line for line in preflight.lines_of(report) if line.startswith("Surface: about ")]
+    scene.mpm.surface.quality = "film"
+    assert preflight.kept_report(scene)[1] is False
+    assert preflight.check(bpy.context)["derived_bytes"]["surface"] > report["derived_bytes"]["surface"]
+    scene.mpm.surface.while_baking = False
+    assert preflight.check(bpy.context)["derived_bytes"] == {}
+    scene.mpm.foam.while_baking = True
+    assert list(preflight.check(bpy.context)["derived_bytes"]) == ["foam"]
+
+
 @pytest.mark.parametrize("kept", ["", "{", "null", "[]", '{"answer": 1}'])
 def test_what_is_no_answer_is_none(bpy: Any, kept: str) -> None:
     bpy.context.scene.mpm.preflight = kept

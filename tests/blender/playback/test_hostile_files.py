@@ -180,7 +180,8 @@ NUMBERS = ("particles", "cells", "memory_bytes", "memory_available_bytes", "disk
 
 def answer(**changes: Any) -> str:
     """The stored pre-flight answer of a scene."""
-    whole = {**dict.fromkeys(NUMBERS, 1), "probe": None, "sizes": {}, "bulk_moduli": {}, "current_reasons": {}, "warnings": [], **changes}
+    parts: dict[str, Any] = {"sizes": {}, "bulk_moduli": {}, "current_reasons": {}, "derived_bytes": {}, "warnings": []}
+    whole = {**dict.fromkeys(NUMBERS, 1), "probe": None, **parts, **changes}
     return json.dumps({"answer": whole, "state": "", "object": ""})
 
 
@@ -211,6 +212,8 @@ def test_an_answer_of_the_preflight_is_shown(bpy: Any) -> None:
         answer(warnings=[1]),
         answer(probe=1),
         answer(disk_bytes=10**300),
+        answer(derived_bytes={"gossip": 1}),
+        answer(derived_bytes={"surface": "large"}),
     ],
     ids=lambda text: text[:30],
 )
