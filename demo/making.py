@@ -3,6 +3,7 @@
 This Blender has an empty user folder and can import only bpy's own packages.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -60,10 +61,12 @@ class IsolatedBlender:
             raise DemoError(f"{script} ended with status {finished.returncode}:\n{words[-3000:]}")
         return words
 
-    def render(self, blend_file: Path, folder: Path, frames: Sequence[int], size: tuple[int, int], samples: int) -> list[Path]:
-        """Render frames of a baked file into a folder; returns the pictures. Raises DemoError."""
+    def render(
+        self, blend_file: Path, folder: Path, frames: Sequence[int], *, size: tuple[int, int] | None = None, samples: int | None = None
+    ) -> list[Path]:
+        """Render frames of a baked file into a folder, in its own size unless one is given; returns the pictures. Raises DemoError."""
         folder.mkdir(exist_ok=True)
-        self.run("render.py", blend_file, folder, *size, samples, *frames)
+        self.run("render.py", json.dumps([str(blend_file), str(folder), list(frames), size, samples]))
         return [folder / f"{number:04d}.png" for number in frames]
 
 

@@ -1,8 +1,9 @@
 """In Blender: opens a baked file and renders pictures from its cache.
 
-Arguments: .blend file, folder, width, height, samples, frame numbers.
+Argument, as JSON: .blend file, folder, frame numbers, and the size and the number of samples, or null for those of the file.
 """
 
+import json
 import sys
 from typing import Any
 
@@ -11,13 +12,16 @@ import extension
 
 
 def main() -> None:
-    blend_file, folder, width, height, samples, *frames = sys.argv[1:]
+    blend_file, folder, frames, size, samples = json.loads(sys.argv[1])
     extension.enable()
     bpy.ops.wm.open_mainfile(filepath=blend_file)
     scene: Any = bpy.context.scene
-    scene.render.resolution_x, scene.render.resolution_y, scene.cycles.samples = int(width), int(height), int(samples)
+    if size is not None:
+        scene.render.resolution_x, scene.render.resolution_y = size
+    if samples is not None:
+        scene.cycles.samples = samples
     scene.render.use_persistent_data = True
-    extension.render(folder, map(int, frames))
+    extension.render(folder, frames)
 
 
 if __name__ == "__main__":

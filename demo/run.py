@@ -32,7 +32,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from making import DEMO, ROOT, DemoError, IsolatedBlender, animation, built_zip, contact_sheet, opened, write_jpeg, write_png
 
@@ -104,9 +104,9 @@ def demonstration(name: str, blender: IsolatedBlender, folder: Path) -> str:
     shutil.rmtree(cache, ignore_errors=True)
     blender.run("bake.py", built_zip(), name, blend_file, is_shown=True)
     stills = SCENES[name]["stills"]
-    rendered = blender.render(blend_file, folder / "stills", stills, (640, 360), 12)
+    rendered = blender.render(blend_file, folder / "stills", stills, size=(640, 360), samples=12)
     contact_sheet(rendered, [f"frame {number}" for number in stills]).save(folder / "contact_sheet.png", optimize=True)
-    frames = blender.render(blend_file, folder / "animation", ANIMATED, (320, 180), 8)
+    frames = blender.render(blend_file, folder / "animation", ANIMATED, size=(320, 180), samples=8)
     animation(frames, folder / "animation.gif", seconds_per_frame=ANIMATED.step / FPS)
     baked = baked_frames(cache)
     if len(baked) < max(stills):
@@ -129,32 +129,32 @@ def feature(name: str, blender: IsolatedBlender, folder: Path) -> str:
     (folder / name).mkdir(parents=True)
     blend_file, stills = folder / name / f"{name}.blend", SCENES[name]["stills"]
     blender.run("bake.py", built_zip(), name, blend_file)
-    rendered = blender.render(blend_file, folder / name, stills, (480, 270), 12)
+    rendered = blender.render(blend_file, folder / name, stills, size=(480, 270), samples=12)
     sheet = contact_sheet(rendered, [f"frame {number}" for number in stills])
     return write_jpeg(sheet, ROOT / "docs" / "features" / f"{name}.jpg", quality=82)
 
 
 def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
-    """Add, bake and render a ready scene."""
-    return _ready_scene(name, blender, folder, "draft", (640, 360), 24)
+    """Add, bake and render a ready scene, as F12 does."""
+    return _ready_scene(name, blender, folder, "draft")
 
 
 def full_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Add, bake and render a ready scene in its full size."""
-    return _ready_scene(name, blender, folder, "full", (960, 540), 32)
+    return _ready_scene(name, blender, folder, "full", size=(960, 540), samples=32)
 
 
-def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, size: str, pixels: tuple[int, int], samples: int) -> str:
+def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, kind: str, **settings: Any) -> str:
     """Bake a ready scene to the frame after that of the picture, which motion blur reads, and render it; returns a line about it."""
     blend_file, frame = folder / name / f"{name}.blend", READY_SCENES[name]
     shutil.rmtree(folder / name, ignore_errors=True)
     (folder / name).mkdir(parents=True)
     seconds = [processor_seconds()]
-    blender.run("bake.py", built_zip(), f"ready:{name}:{size}:{frame + 1}", blend_file)
+    blender.run("bake.py", built_zip(), f"ready:{name}:{kind}:{frame + 1}", blend_file)
     seconds.append(processor_seconds())
-    (rendered,) = blender.render(blend_file, folder / name, [frame], pixels, samples)
+    (rendered,) = blender.render(blend_file, folder / name, [frame], **settings)
     seconds.append(processor_seconds())
-    target = PICTURES / ("ready_scenes" if size == "draft" else size) / f"{name}.jpg"
+    target = PICTURES / ("ready_scenes" if kind == "draft" else kind) / f"{name}.jpg"
     path = write_jpeg(opened(rendered), target, quality=82)
     (cache,) = (folder / name).glob("cache_mpm_*")
     count, stored = baked_frames(cache)[-1]["particles"], sum(item.stat().st_size for item in cache.rglob("*") if item.is_file())

@@ -50,6 +50,7 @@ class Studio:
         sky, brightness: color and strength of the world.
         size: of the picture [pixels].
         samples, bounces, fog_bounces: settings of Cycles; light that is scattered in fog less often makes it gray.
+        noise: how noisy a pixel may be that gets no further samples, before noise is removed.
         view: view transform and look; the scene's own if not given.
         is_full: whether particles are as small as declared for the full size, with fine surfaces and motion blur.
     """
@@ -57,8 +58,9 @@ class Studio:
     lamps: tuple[Lamp, ...]
     sky: Rgb
     brightness: float
-    size: tuple[int, int] = (960, 540)
-    samples: int = 24
+    size: tuple[int, int] = (640, 360)
+    samples: int = 12
+    noise: float = 0.01
     bounces: int = 12
     fog_bounces: int = 4
     view: tuple[str, str] | None = None
@@ -69,9 +71,11 @@ DRAFT = Studio(
     lamps=(Lamp("Key", (-0.75, -0.45, 0.9), 34.0, 0.6), Lamp("Rim", (0.75, 0.55, 0.7), 18.0, 0.5)),
     sky=(0.62, 0.70, 0.82),
     brightness=0.3,
+    noise=0.05,
+    fog_bounces=2,
     view=("AgX", "AgX - Medium High Contrast"),
 )
-FULL = replace(DRAFT, size=(1920, 1080), samples=64, is_full=True)
+FULL = replace(DRAFT, size=(1920, 1080), samples=64, noise=0.01, fog_bounces=4, is_full=True)
 
 
 class Stage:
@@ -305,7 +309,7 @@ class Stage:
             return
         cycles = self.scene.cycles
         cycles.samples, cycles.use_denoising, cycles.max_bounces = studio.samples, True, studio.bounces
-        cycles.volume_bounces = studio.fog_bounces
+        cycles.adaptive_threshold, cycles.volume_bounces = studio.noise, studio.fog_bounces
         # light that is reflected inside drops and between panes also counts toward these, and goes dark at Blender's 4 and 8
         cycles.glossy_bounces, cycles.transparent_max_bounces = studio.bounces, _MOST_PANES
 

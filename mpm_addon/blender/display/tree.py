@@ -14,10 +14,10 @@ PACKED = "Cover Packed Grains"
 VOXEL_SIZE, SMOOTHING, VARIATION, COUNT = surface.VOXEL_SIZE, surface.SMOOTHING, grains.VARIATION, grains.COUNT
 # Viewport surfaces have larger faces, and take an eighth of the time.
 _VIEWPORT_COARSENESS = 1.6
-# What 0 stands for: the grains of each particle of small and large emitters. A million grains add six seconds and two gigabytes to each
-# frame in Cycles, so a small emitter has that many at most, and a large one three times as many.
+# What 0 stands for: the grains of each particle of small and large emitters. A million grains add six to fifteen seconds and two gigabytes
+# to each frame in Cycles, so a small emitter has half as many at most, and a large one three million.
 _MANY, _FEW = 50, 10
-_GRAINS_OF_SMALL, _ALL_GRAINS = 1e6, 3e6
+_GRAINS_OF_SMALL, _ALL_GRAINS = 5e5, 3e6
 
 
 def _named(sockets: tuple[Socket, ...], name: str) -> Socket:
@@ -37,7 +37,7 @@ INPUTS = (
         default=0,
         minimum=0,
         help="Grains of each particle in renders, which share its volume (coarse sand 1, fine sand 30); 0 chooses 50, and 10 for "
-        "an emitter of 100,000 particles or more. The viewport shows one",
+        "an emitter of 50,000 particles or more. The viewport shows one",
     ),
     _named(grains.INPUTS, VARIATION),
     Socket(PACKED, "Bool", "Cover packed grains with a surface in renders, on which the outermost lie", default=True),

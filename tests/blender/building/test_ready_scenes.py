@@ -77,7 +77,7 @@ def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_eith
 
 
 @pytest.mark.parametrize(
-    ("size", "quality", "pixels", "is_blurred"), [("draft", "good", (960, 540), False), ("full", "film", (1920, 1080), True)]
+    ("size", "quality", "pixels", "is_blurred"), [("draft", "good", (640, 360), False), ("full", "film", (1920, 1080), True)]
 )
 def test_the_size_of_a_ready_scene_decides_how_it_is_shown(
     bpy: Any, size: str, quality: str, pixels: tuple[int, int], is_blurred: bool

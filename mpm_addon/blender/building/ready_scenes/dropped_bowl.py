@@ -27,4 +27,4 @@ def build(stage: Stage) -> None:
         color=(0.80, 0.66, 0.46),
     )
     bowl.data.shade_smooth()
-    stage.camera((0.42, -0.92, 0.5), (0.0, 0.0, 0.05), lens=48.0)
+    stage.camera((0.42, -0.92, 0.5), (0.0, 0.0, 0.05), lens=48.0, stop=4.0)

@@ -32,7 +32,7 @@ def build(stage: Stage) -> None:
         foot = 0.27 * math.cos(turn), 0.27 * math.sin(turn)
         stage.seen("Rod", cylinder(0.02, 2.0 * _MIDDLE, steps=24), (*foot, _MIDDLE), _WOOD, roughness=0.35)
     stage.emitter("Sand", _filling(), at, "dry_sand", color=(0.80, 0.50, 0.20))
-    stage.camera((-0.7, -2.75, 0.95), (0.0, 0.0, 0.47), lens=50.0)
+    stage.camera((-0.7, -2.75, 0.95), (0.0, 0.0, 0.47), lens=50.0, stop=4.0)
 
 
 def _radius(height: float) -> float:

@@ -37,7 +37,7 @@ def build(stage: Stage) -> None:
         share = (frame - _FIRST) / (_LAST - _FIRST)
         angle = math.radians(_TILT) * (0.5 - 0.5 * math.cos(math.pi * share))
         stage.key(bowl, frame, at=_place(angle), rotation=(0.0, math.degrees(angle), 0.0))
-    stage.camera((-0.15, -2.65, 1.12), (-0.02, 0.0, 0.545), lens=43.0)
+    stage.camera((-0.15, -2.65, 1.12), (-0.02, 0.0, 0.545), lens=43.0, stop=4.0)
 
 
 def _place(angle: float) -> tuple[float, float, float]:
