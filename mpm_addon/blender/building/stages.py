@@ -15,7 +15,7 @@ from ...derived.settings import FILM
 from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
 from .placement import add_object, from_meters, give, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
-from .surfaces import Rgb, glaze, paint, weather, world_of
+from .surfaces import Rgb, Strand, glaze, paint, weather, world_of
 
 _SENSOR = 36.0
 # How often the faces of soft emitters with a bevel are halved.
@@ -174,11 +174,20 @@ class Stage:
         return item
 
     def natural(
-        self, name: str, solid: Solid, colors: tuple[Rgb, Rgb], size: float, *, at: Point = (0.0, 0.0, 0.0), relief: float = 0.3
+        self,
+        name: str,
+        solid: Solid,
+        colors: tuple[Rgb, Rgb],
+        size: float,
+        *,
+        at: Point = (0.0, 0.0, 0.0),
+        relief: float = 0.3,
+        wet: Strand | None = None,
     ) -> BlenderObject:
-        """Add a rendered object of a natural material: two colors in patches, and bumps, of sizes up to `size` [m]."""
+        """Add a rendered object of a natural material: two colors in patches, and bumps, of sizes up to `size` [m]; `wet` in m."""
         item = self._object(name, solid, at)
-        weather(item, colors, size * self._unit, relief=relief)
+        strand = None if wet is None else Strand(*(length * self._unit for length in wet))
+        weather(item, colors, size * self._unit, relief=relief, wet=strand)
         item.data.shade_smooth()
         return item
 
@@ -283,7 +292,7 @@ class Stage:
                 light.energy, light.angle = lamp.power, lamp.size
             else:
                 light.energy, light.size = lamp.power * (reach * self._unit) ** 2, lamp.size * reach * self._unit
-        self.scene.world = world_of("MPM World", self.studio.sky, self.studio.brightness)
+        self.scene.world = world_of("MPM World", self.studio.sky, self.studio.brightness, is_sky=self.studio.lamps[0].kind == "SUN")
         self._render()
 
     def _aim(self, item: BlenderObject, at: Point, target: Point) -> None:

@@ -1,7 +1,7 @@
 """Blender materials for objects other than particles."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -11,6 +11,20 @@ from ..host.blender_types import BlenderMaterial, BlenderObject
 Rgb = tuple[float, float, float]
 # The width of the joints between tiles, relative to a tile's edge; their color and that of the darkest tile, relative to the brightest.
 _JOINT, _JOINT_COLOR, _DARKEST_TILE = 0.02, 0.35, 0.8
+# Wet sand throws back a little less than half of the light of dry sand (Lekner and Dorf 1988), and is as rough as this.
+_SOAKED, _SHINE = 0.55, 0.3
+
+
+# How much paler than its color a sky is at the horizon, and its color above relative to that between.
+_HAZE, _ZENITH = 0.35, 0.8
+
+
+class Strand(NamedTuple):
+    """Ground that waves have wetted, on the side of smaller x [Blender units]: up to where, over which width it dries, and how wavy."""
+
+    edge: float
+    fade: float
+    waves: float
 
 
 def paint(item: BlenderObject, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0, tile: float = 0.0) -> None:
@@ -33,10 +47,12 @@ def _tiles(shader: Shader, color: Rgb, edge: float) -> Any:
     return shader.node("ShaderNodeTexBrick", inputs, offset=0.0).outputs["Color"]
 
 
-def weather(item: BlenderObject, colors: tuple[Rgb, Rgb], size: float, *, relief: float = 0.3, roughness: float = 0.8) -> None:
+def weather(
+    item: BlenderObject, colors: tuple[Rgb, Rgb], size: float, *, relief: float = 0.3, roughness: float = 0.8, wet: Strand | None = None
+) -> None:
     """Give an object a natural material: two colors in patches, and bumps, of sizes up to `size` [Blender units].
 
-    The height of the bumps is `relief`, relative to their size.
+    The height of the bumps is `relief`, relative to their size. Where it is `wet`, it is darker and shines.
     """
     material = _new(item.name, colors[1])
     if tree_of(material) is not None:
@@ -49,8 +65,25 @@ def weather(item: BlenderObject, colors: tuple[Rgb, Rgb], size: float, *, relief
         for stop, color in zip(ramp.color_ramp.elements, colors, strict=True):
             stop.color = (*color, 1.0)
         bumps = shader.node("ShaderNodeBump", {"Strength": 1.0, "Distance": relief * size, "Height": patches}).outputs[0]
-        shader.end(shader.node("ShaderNodeBsdfPrincipled", {"Base Color": ramp.outputs[0], "Roughness": roughness, "Normal": bumps}))
+        values: dict[str | int, Any] = {"Base Color": ramp.outputs[0], "Roughness": roughness, "Normal": bumps}
+        if wet is not None:
+            values |= _wetted(shader, place, ramp.outputs[0], roughness, wet)
+        shader.end(shader.node("ShaderNodeBsdfPrincipled", values))
     item.data.materials.append(material)
+
+
+def _wetted(shader: Shader, place: Any, color: Any, roughness: float, wet: Strand) -> dict[str | int, Any]:
+    """The color and roughness of ground that waves have wetted up to a ragged line."""
+    along = shader.node("ShaderNodeSeparateXYZ", {0: place}).outputs["X"]
+    ragged = shader.node("ShaderNodeTexNoise", {"Vector": place, "Scale": 1.0 / wet.waves, "Detail": 2.0}).outputs[0]
+    # nearly all of the noise is within 0.2 of its mean, 0.5
+    shift = shader.node("ShaderNodeMath", {0: ragged, 1: 0.5}, operation="SUBTRACT").outputs[0]
+    reach = shader.node("ShaderNodeMath", {0: shift, 1: wet.waves, 2: along}, operation="MULTIPLY_ADD").outputs[0]
+    share = shader.node("ShaderNodeMapRange", {0: reach, 1: wet.edge - wet.fade, 2: wet.edge, 3: 1.0, 4: 0.0}).outputs[0]
+    soaked = shader.node("ShaderNodeMath", {0: share, 1: _SOAKED}, operation="MULTIPLY").outputs[0]
+    dark = shader.node("ShaderNodeMix", {0: soaked, 6: color, 7: (0.0, 0.0, 0.0, 1.0)}, data_type="RGBA")
+    rough = shader.node("ShaderNodeMapRange", {0: share, 3: roughness, 4: _SHINE}).outputs[0]
+    return {"Base Color": dark.outputs[2], "Roughness": rough}
 
 
 def glaze(item: BlenderObject) -> None:
@@ -68,14 +101,31 @@ def glaze(item: BlenderObject) -> None:
     item.data.materials.append(material)
 
 
-def world_of(name: str, color: Rgb, strength: float) -> Any:
-    """A new world of one color."""
+def world_of(name: str, color: Rgb, strength: float, *, is_sky: bool = False) -> Any:
+    """A new world of one color; as a sky, it is pale at the horizon and deeper above."""
     world: Any = bpy.data.worlds.new(name)
     background = _background(tree_of(world))
     if background is not None:
         background.inputs["Color"].default_value = (*color, 1.0)
         background.inputs["Strength"].default_value = strength
+        if is_sky:
+            _brighten_horizon(tree_of(world), background, color)
     return world
+
+
+def _brighten_horizon(tree: Any, background: Any, color: Rgb) -> None:
+    """Let the color of a background change with height, so that water and glass mirror something."""
+    direction = tree.nodes.new("ShaderNodeTexCoord").outputs["Generated"]
+    split = tree.nodes.new("ShaderNodeSeparateXYZ")
+    tree.links.new(direction, split.inputs[0])
+    ramp = tree.nodes.new("ShaderNodeValToRGB")
+    tree.links.new(split.outputs["Z"], ramp.inputs[0])
+    ramp.color_ramp.interpolation = "EASE"
+    low, high = ramp.color_ramp.elements
+    low.position, high.position = 0.0, 0.5
+    low.color = (*(part + _HAZE * (1.0 - part) for part in color), 1.0)
+    high.color = (*(_ZENITH * part for part in color), 1.0)
+    tree.links.new(ramp.outputs["Color"], background.inputs["Color"])
 
 
 def is_factory_world(world: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ..relief import lattice_value
 from ..solids import Solid, ball, box, cylinder, sheet, together, turned
 from ..stages import Stage
+from ..surfaces import Strand
 
 LABEL = "Sand Castle"
 DESCRIPTION = "A wave washes away a castle of wet sand"
@@ -14,6 +15,8 @@ _WALL, _SIDE, _HEIGHT = 0.09, 0.34, 0.17
 _BATTLEMENT = 0.045
 _SAND = ((0.34, 0.235, 0.135), (0.50, 0.37, 0.225))
 _SHELLS = ((0.42, 0.36, 0.31), (0.72, 0.66, 0.58))
+# Where earlier waves have wetted the beach: between the sea and the castle.
+_STRAND = Strand(-0.02, 0.14, 0.5)
 # The outside of a toy bucket that stands on its rim, and of the rim itself: (radius, height) [m].
 _BUCKET = [(0.0, 0.0), (0.118, 0.0), (0.122, 0.006), (0.118, 0.014), (0.108, 0.016), (0.082, 0.19), (0.076, 0.197), (0.0, 0.197)]
 
@@ -22,7 +25,7 @@ def build(stage: Stage) -> None:
     stage.frames(72)
     stage.cells(0.0235, full=0.0136)
     stage.obstacle("Floor", box((3.6, 3.6, 0.2)).moved((0.0, 0.0, -0.1)), friction=0.6)
-    stage.natural("Beach", sheet([(-12.0, 0.0), (40.0, 0.0)], 80.0), _SAND, 0.02, relief=0.25)
+    stage.natural("Beach", sheet([(-12.0, 0.0), (40.0, 0.0)], 80.0), _SAND, 0.02, relief=0.25, wet=_STRAND)
     stage.natural("Shells", together(list(_shells())), _SHELLS, 0.01, relief=0.1)
     bucket = stage.seen("Bucket", turned(_BUCKET, steps=96), (0.80, 0.72, 0.0), (0.62, 0.03, 0.02), roughness=0.25)
     bucket.data.shade_smooth()
