@@ -145,7 +145,7 @@ def adopt(item: BlenderObject) -> None:
 
 def written(folder: Path, start: Path | None) -> str:
     """A folder as Blender stores it: relative to that of a .blend file, if one exists on the same drive."""
-    if start is None or folder.drive != start.drive:
+    if start is None or folder.drive.lower() != start.drive.lower():
         return str(folder)
     return "//" + Path(os.path.relpath(folder, start)).as_posix()
 
