@@ -15,7 +15,7 @@ from bl_ext.user_default.mpm_addon.blender.baking import (  # type: ignore[impor
 )
 from bl_ext.user_default.mpm_addon.blender.baking.bake_facts import facts_of  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.baking.bake_view import view_of  # type: ignore[import-not-found]
-from bl_ext.user_default.mpm_addon.blender.interface.panels import all_panels  # type: ignore[import-not-found]
+from bl_ext.user_default.mpm_addon.blender.interface.panels import all_panels, graphs  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.live import live_session  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.playback import particle_objects  # type: ignore[import-not-found]
 from bl_ext.user_default.mpm_addon.blender.settings import paths  # type: ignore[import-not-found]
@@ -160,6 +160,12 @@ def take_names() -> list[str]:
 
 def shown_take() -> int:
     return next(take.take for take in takes() if take.is_shown)
+
+
+def curve_colors() -> dict[str, list[int]]:
+    """The color of each curve of the statistics, 0 to 255."""
+    curves = graphs.curves(cache_watch.watch(cache()).look())
+    return {curve.name: [round(255.0 * part) for part in curve.color] for curve in curves}
 
 
 def previewed() -> bool:

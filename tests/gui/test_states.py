@@ -1,8 +1,13 @@
 """Every state of a bake and what an artist does about it, by mouse in a real window: undo, errors, takes, previews, live, derived data."""
 
+import numpy as np
+from PIL import Image
+
 from tests.gui.conftest import BAKING_SECONDS, COMPILING_SECONDS, Walk
 
 FRAMES = 6
+# Of a curve of the statistics: the greatest difference of its color, of 255, and the fewest columns of pixels.
+_NEAR_COLOR, _NARROWEST_CURVE = 40, 80
 
 
 def test_an_empty_scene_offers_three_ways_to_begin(walk: Walk) -> None:
@@ -87,7 +92,15 @@ def test_a_second_take_is_baked_named_shown_and_deleted(walk: Walk) -> None:
 
 def test_statistics_are_drawn(walk: Walk) -> None:
     walk.open("MPM_PT_statistics")
-    walk.picture("statistics")
+    left, top, width, height = walk.window.run('result = box("VIEW_3D", "UI")')
+    with Image.open(walk.picture("statistics")) as picture:
+        pixels = np.asarray(picture.convert("RGB").crop((left, top, left + width, top + height)), np.int16)
+    colors = walk.window.ask("curve_colors()")
+    assert len(colors) == 4
+    for name, color in colors.items():
+        columns = (np.abs(pixels - color).max(axis=2) < _NEAR_COLOR).any(axis=0)
+        # a swatch beside its words is narrower
+        assert columns.sum() > _NARROWEST_CURVE, f"the curve of {name} is not drawn"
 
 
 def test_a_deleted_result_is_shown_again(walk: Walk) -> None:
