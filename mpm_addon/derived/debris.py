@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from ..core.errors import SceneError
 from ..core.laws import LAWS
 from ..core.laws.law import Law
-from ..core.particles import DAMAGE
+from ..core.particles import DAMAGE, Piece
 from ..core.scene.description import Scene
 from ..core.swarm.debris_births import CHIP, DUST, Limits
 from ..storage.cache import Cache
 from ..storage.take import DEBRIS
+from .debris_pieces import born_of_pieces, cracks_between
 from .debris_settings import DebrisSettings
 from .debris_swarm import VOLUME_RATIO, advanced, born, broken, flying_chips, hanging_dust, sizes
 from .emitter_names import named
@@ -46,7 +47,9 @@ class DebrisProduct(SwarmProduct):
         """
         scene = shown_scene(cache)
         life = max(settings.chip_life, settings.dust_life)
-        super().__init__(cache, scene, chosen_emitters(scene, settings), settings.hash, life, threads=threads)
+        emitters, self._bodies = chosen_emitters(scene, settings), chosen_bodies(scene, settings)
+        super().__init__(cache, scene, emitters, settings.hash, life, threads=threads)
+        self._pieces: dict[str, Piece] = {}
         self._settings = settings
         self._chip = _CHIP_SIZE * self._cell if settings.chip_size is None else settings.chip_size
         self._dust = _DUST_SIZE * self._cell if settings.dust_size is None else settings.dust_size
@@ -55,6 +58,8 @@ class DebrisProduct(SwarmProduct):
 
     def _prepare(self) -> None:
         self._speeds = {number: breaking_speed(speed) for number, speed in mean_speeds(self._cache).items()}
+        if self._bodies:
+            self._pieces = {name: piece for name, (_moment, piece) in self._cache.pieces().items()}
 
     def _advanced(self, swarm: Swarm, before: Around, after: Around, seconds: float) -> Swarm:
         given, gravity = self._settings, self._gravity(before)
@@ -68,7 +73,9 @@ class DebrisProduct(SwarmProduct):
         slow = self._speeds[after.number] if given.speed is None else given.speed
         limits = Limits(given.chips, given.dust, slow, _FAST * slow, seconds, given.spread)
         contact = flying_chips(seconds, gravity, given.chip_drag, given.bounce, given.friction).contact
-        return born(after, broken(before, after, self._has_bonds), limits, contact, self._cell)
+        of_material = born(after, broken(before, after, self._has_bonds), limits, contact, self._cell)
+        cracks = cracks_between(before.poses, after.poses, self._pieces, seconds, self._bodies)
+        return born_of_pieces(after, cracks, limits, contact, self._cell, of_material)
 
     def _life(self, kind: NDArray[np.int32]) -> Floats:
         return np.where(kind == CHIP, self._settings.chip_life, self._settings.dust_life)
@@ -86,11 +93,29 @@ def chosen_emitters(scene: Scene, settings: DebrisSettings) -> tuple[int, ...]:
     """The emitters that make debris: those that are named, or by default those that tear, break or crumble. Raises SceneError."""
     if settings.emitters:
         names = [emitter.name for emitter in scene.emitters]
-        return tuple(sorted({names.index(name) for name in named(settings.emitters, names, "Debris")}))
-    found = tuple(number for number in range(len(scene.emitters)) if _breaks(_law(scene, number)))
-    if not found:
+        found = named(settings.emitters, [*names, *_breaking(scene)], "Debris")
+        return tuple(sorted({names.index(name) for name in found if name in names}))
+    chosen = tuple(number for number in range(len(scene.emitters)) if _breaks(_law(scene, number)))
+    if not chosen and not _breaking(scene):
         raise SceneError("no emitter is made of a material that breaks", "name the emitters that do, or let them tear", subject="Debris")
-    return found
+    return chosen
+
+
+def chosen_bodies(scene: Scene, settings: DebrisSettings) -> dict[str, int]:
+    """The colliders that break and make debris, by name: those that are named, or by default all. Raises SceneError.
+
+    Each has the number that its particles have as that of their emitter: those after all emitters, in order.
+    """
+    names = _breaking(scene)
+    if not settings.emitters:
+        return names
+    found = named(settings.emitters, [*(emitter.name for emitter in scene.emitters), *names], "Debris")
+    return {name: number for name, number in names.items() if name in found}
+
+
+def _breaking(scene: Scene) -> dict[str, int]:
+    breaking = [collider.name for collider in scene.colliders if collider.dynamic and collider.fracture is not None]
+    return {name: len(scene.emitters) + number for number, name in enumerate(breaking)}
 
 
 def _law(scene: Scene, number: int) -> Law:

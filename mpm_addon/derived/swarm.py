@@ -21,7 +21,7 @@ Ids = NDArray[np.int32]
 # An id is the number of the frame in which a particle is born, modulo the cycle, and its place among those that are born in it.
 _PLACE_BITS = 20
 CYCLE = 1 << (31 - _PLACE_BITS)
-_MOST_BIRTHS = 1 << _PLACE_BITS
+MOST_BIRTHS = 1 << _PLACE_BITS
 # The life of a particle over the mean, shortest and longest.
 _SHORTEST, LONGEST = 0.5, 1.5
 
@@ -103,7 +103,7 @@ def new_ids(number: int, first: int, count: int, subject: str) -> Ids:
     Raises:
         MpmError: they are too many.
     """
-    if first + count >= _MOST_BIRTHS:
+    if first + count >= MOST_BIRTHS:
         raise MpmError(f"frame {number} would make {first + count:.2g} new particles", "use a smaller amount", subject=subject)
     return (((number % CYCLE) << _PLACE_BITS) + first + np.arange(count)).astype(np.int32)
 
