@@ -16,6 +16,7 @@ from ..host.actions import curve_collections, new_curve
 from ..host.blender_types import BlenderMaterial, BlenderObject, BlenderScene
 from ..host.meshes import Floats, mesh_of
 from ..settings import paths
+from .derived_objects import tell_exporters
 from .keyframes import has_baked_keys, start_matrix
 
 # custom properties: of pieces, the cache; of an unbroken object, the cache and whether it was hidden in viewports and renders
@@ -154,6 +155,8 @@ def _piece_object(name: str, piece: Piece, start: Floats, outside: Outside, mate
     made = bpy.data.objects.new(name, mesh)
     made.rotation_mode = "QUATERNION"
     made.location = middle.tolist()
+    # what is hidden when an export begins has no mesh in its first frame
+    tell_exporters(made)
     return made
 
 

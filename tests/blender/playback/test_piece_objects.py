@@ -105,6 +105,38 @@ def test_a_piece_has_the_uvs_outside_and_another_material_inside(bpy: Any, wall:
     assert outside > 0
 
 
+@pytest.mark.parametrize("suffix", ["abc", "usdc"])
+def test_exported_pieces_are_read_back_where_they_were_at_every_frame(bpy: Any, wall: Any, tmp_path: Path, suffix: str) -> None:
+    """Each is there, and visible, at the frames that the simulation has it."""
+    scene, path = bpy.context.scene, str(tmp_path / f"wall.{suffix}")
+    scene.frame_start, scene.frame_end = 1, 5
+    names = ("Wall", "Wall 1", "Wall 2")
+    before = {}
+    for frame in range(1, 6):
+        scene.frame_set(frame)
+        before[frame] = {name: corners(scene.objects[name]) for name in names if not scene.objects[name].hide_render}
+    if suffix == "abc":
+        bpy.ops.wm.alembic_export(filepath=path, start=1, end=5, as_background_job=False)
+    else:
+        bpy.ops.wm.usd_export(filepath=path, export_animation=True)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    (bpy.ops.wm.alembic_import if suffix == "abc" else bpy.ops.wm.usd_import)(filepath=path)
+    scene = bpy.context.scene
+    read = {name: scene.objects[name if name in scene.objects else name.replace(" ", "_")] for name in names}
+    for frame, expected in before.items():
+        scene.frame_set(frame)
+        for name, places in expected.items():
+            assert corners(read[name]) == pytest.approx(places, abs=1e-5), (frame, name)
+    assert [sorted(each) for each in before.values()] == [["Wall"]] * 2 + [["Wall 1", "Wall 2"]] * 2 + [["Wall 1"]]
+
+
+def corners(item: Any) -> np.ndarray:
+    """The vertices of an object as it is evaluated, in world space and sorted, (n, 3)."""
+    matrix = np.array(item.matrix_world)
+    places = np.array([vertex.co for vertex in item.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3]
+    return places[np.lexsort(places.round(4).T)]
+
+
 @pytest.mark.parametrize("materials", [("Plaster",), ()])
 def test_without_a_slot_for_the_inside_it_is_rougher_and_darker_than_the_outside(bpy: Any, host: str, materials: tuple[str, ...]) -> None:
     wall = broken_wall(bpy, host, *materials)
