@@ -90,7 +90,7 @@ def _cracks_of(pieces: Sequence[Piece], poses: Floats, start: Floats, seconds: f
     apart = np.linalg.norm((corners - there).mean(axis=1), axis=1) / seconds
     velocity = (corners - _moved(np.broadcast_to(start, (len(local), 4, 4)), local)) / seconds
     emitter = np.full(len(local), number, np.int32)
-    return Cracks(*(array[is_crack] for array in (corners, velocity, apart, emitter)))
+    return Cracks(corners[is_crack], velocity[is_crack], apart[is_crack], emitter[is_crack])
 
 
 def _inside(piece: Piece) -> Floats:

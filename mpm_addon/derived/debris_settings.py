@@ -16,8 +16,8 @@ class DebrisSettings:
 
     emitters: str = parameter(
         "",
-        help="Emitters and breaking colliders that throw off debris, separated by commas; if empty, all that tear or break, or of snow, sand "
-        "or clay",
+        help="Emitters and breaking colliders that throw off debris, separated by commas; if empty, all that tear or break, or of snow, "
+        "sand or clay",
     )
     chips: float = parameter(
         2.0,
