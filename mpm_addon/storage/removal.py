@@ -79,9 +79,9 @@ def _derived_folders(take: Path) -> list[Path]:
     return [*(take / DERIVED / kind for kind in KINDS), take / DERIVED]
 
 
-def remove_temporaries(folder: Path) -> None:
-    """Remove the files that killed processes were writing into a folder. Raises OSError."""
-    for path in folder.glob(f"*{TEMPORARY_SUFFIX}"):
+def remove_temporaries(folder: Path, name: str = "") -> None:
+    """Remove the files that killed processes were writing into a folder, or only those that were to get a name. Raises OSError."""
+    for path in folder.glob(f"{name}*{TEMPORARY_SUFFIX}"):
         if _TEMPORARY.fullmatch(path.name):
             path.unlink(missing_ok=True)
 

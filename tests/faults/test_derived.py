@@ -46,6 +46,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(name: str, kind: str, tmp_path: 
         assert main(["derive", str(cache), kind]) == 0
         assert files_of(cache) == wanted
         assert all(path.read_bytes() == data for path, data in made.items())
+        assert not list(cache.rglob(f"*{atomic.TEMPORARY_SUFFIX}"))
 
 
 @KINDS
