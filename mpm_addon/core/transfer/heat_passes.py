@@ -2,7 +2,8 @@
 
 Nodes hold, summed over particles with their weights w, the capacity C = w m c [J/K], the conductance V k, V k T, and the occupied share of
 space. Temperature passes between neighboring nodes through the share of their common face that material occupies, which follows from
-theirs; nothing passes through a free surface. Particles take up changes, not temperatures, so nothing spreads by being transferred (as
+theirs, relative to the fullest node near them on the same line; nothing passes through a free surface, and along one, and along the edge of
+a bar, as much as its cross section lets. Particles take up changes, not temperatures, so nothing spreads by being transferred (as
 velocities with FLIP, Zhu and Bridson 2005). What nodes do not see of the particles' temperatures would stay forever, so these relax toward
 the nodes' by BLEND times the step over the time in which heat crosses a cell. That conducts heat too, as much as BLEND / 4 of the
 conductivity (the variance of the spline, h^2 / 4, twice, over 2 h^2), by which conduction between nodes is reduced. Both conserve heat.
@@ -81,13 +82,20 @@ def neighbor_at(nodes, around, x, y, z):
 
 
 @kernel
-def passed_between(mine, theirs, scale):
-    """The heat that comes to a node from another in a step [J], exactly opposite for both; for what `neighbor_at` returns of them."""
+def passed_between(mine, theirs, beyond, scale):
+    """The heat that comes to a node from another in a step [J], exactly opposite for both.
+
+    Args:
+        mine, theirs: what `neighbor_at` returns of them.
+        beyond: the fullness of the next node on the same line, on either side.
+        scale: see `conduct`.
+    """
     conductance, warmth, fullness = mine
     other_conductance, other_warmth, other_fullness = theirs
     if conductance <= 0.0 or other_conductance <= 0.0:
         return 0.0
-    face = min(1.0, max(0.0, fullness + other_fullness - 0.5))
+    across = min(1.0, max(fullness, other_fullness, beyond[0], beyond[1]))
+    face = min(across, max(0.0, fullness + other_fullness - 0.5 * across))
     face = min(face, 2.0 * min(fullness, other_fullness))
     own, other = conductance / fullness, other_conductance / other_fullness
     return scale * face * (2.0 * (own * other) / (own + other)) * (other_warmth / other_conductance - warmth / conductance)
@@ -121,7 +129,10 @@ def conduct(tickets, nodes, neighbors, scale, spacing, changes):
                     dx, dy, dz = axis == 0, axis == 1, axis == 2
                     above = neighbor_at(nodes, around, x + dx, y + dy, z + dz)
                     below = neighbor_at(nodes, around, x - dx, y - dy, z - dz)
-                    heat += passed_between(mine, above, scale) + passed_between(mine, below, scale)
+                    _, _, far_above = neighbor_at(nodes, around, x + 2 * dx, y + 2 * dy, z + 2 * dz)
+                    _, _, far_below = neighbor_at(nodes, around, x - 2 * dx, y - 2 * dy, z - 2 * dz)
+                    heat += passed_between(mine, above, (below[2], far_above), scale)
+                    heat += passed_between(mine, below, (above[2], far_below), scale)
                     slope = 0.5 * (above[2] - below[2])
                     steepness += slope * slope
             change[CHANGE] = heat / node[CAPACITY]
