@@ -104,7 +104,8 @@ class Walk:
         self.window.run('with within("VIEW_3D"): bpy.ops.screen.redo_last("INVOKE_DEFAULT")')
         box = self._opened(before, place, "the last operation's panel")
         self.picture(name)
-        self.window.click((box[0] + box[2]) // 2, box[3] - ROW)
+        # below the settings are a margin and the panel's shadow
+        self.window.click((box[0] + box[2]) // 2, box[3] - 5 * ROW // 2)
 
     def open(self, *panels: str) -> None:
         """Show these panels of the sidebar open, in a tab of their own; without any, the extension's tab again."""

@@ -47,7 +47,7 @@ def test_the_panel_that_adjusts_a_quick_effect_starts_the_bake(walk: Walk) -> No
     window = walk.window
     window.run("bpy.ops.wm.read_homefile()")
     window.run(f"scene().frame_end = {FRAMES}; select('Cube'); edited()")
-    walk.choose("VIEW3D_MT_object_quick_effects", "mpm.quick(material='jelly'", columns=1)
+    walk.choose("VIEW3D_MT_object_quick_effects", "mpm.quick(material='snow'", columns=1)
     window.wait_until("emitters() == ['Cube']", limit=20)
     walk.tick_last_setting("bake_at_once")
     window.wait_until("is_live()", limit=20)
