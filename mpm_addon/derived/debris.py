@@ -7,23 +7,17 @@ reading frames.
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import SceneError
-from ..core.laws import LAWS
-from ..core.laws.law import Law
 from ..core.particles import DAMAGE, Piece
-from ..core.scene.description import Scene
 from ..core.swarm.debris_births import CHIP, DUST, Limits
 from ..storage.cache import Cache
 from ..storage.take import DEBRIS
 from .debris_pieces import born_of_pieces, cracks_between
 from .debris_settings import DebrisSettings
 from .debris_swarm import VOLUME_RATIO, advanced, born, broken, flying_chips, hanging_dust, sizes
-from .emitter_names import named
+from .sources import bodies_of_debris, emitters_of_debris
 from .swarm import Around, Floats, Ids, Swarm, together
 from .swarm_product import SwarmProduct, mean_speeds, shown_scene
 
-# Laws of what crumbles without bonds that part.
-_CRUMBLING = ("sand", "snow", "von_mises")
 # The sizes of chips and of dust [cells].
 _CHIP_SIZE, _DUST_SIZE = 0.2, 0.1
 # Debris begins where material parts at this share of its highest mean speed, but not below what is only settling [m/s].
@@ -47,13 +41,13 @@ class DebrisProduct(SwarmProduct):
         """
         scene = shown_scene(cache)
         life = max(settings.chip_life, settings.dust_life)
-        emitters, self._bodies = chosen_emitters(scene, settings), chosen_bodies(scene, settings)
+        emitters, self._bodies = emitters_of_debris(scene, settings), bodies_of_debris(scene, settings)
         super().__init__(cache, scene, emitters, settings.hash, life, threads=threads)
         self._pieces: dict[str, Piece] = {}
         self._settings = settings
         self._chip = _CHIP_SIZE * self._cell if settings.chip_size is None else settings.chip_size
         self._dust = _DUST_SIZE * self._cell if settings.dust_size is None else settings.dust_size
-        self._has_bonds = np.array([_law(scene, number).has_bonds for number in range(len(scene.emitters))])
+        self._has_bonds = np.array([scene.materials[emitter.material].law.has_bonds for emitter in scene.emitters])
         self._speeds: dict[int, float] = {}
 
     def _prepare(self) -> None:
@@ -87,40 +81,3 @@ class DebrisProduct(SwarmProduct):
 def breaking_speed(mean_speed: float) -> float:
     """The speed at which breaking material begins to throw off debris [m/s], given the highest root mean square of its speed so far."""
     return max(_SHARE_OF_MEAN * mean_speed, _LEAST_SPEED)
-
-
-def chosen_emitters(scene: Scene, settings: DebrisSettings) -> tuple[int, ...]:
-    """The emitters that make debris: those that are named, or by default those that tear, break or crumble. Raises SceneError."""
-    if settings.emitters:
-        names = [emitter.name for emitter in scene.emitters]
-        found = named(settings.emitters, [*names, *_breaking(scene)], "Debris")
-        return tuple(sorted({names.index(name) for name in found if name in names}))
-    chosen = tuple(number for number in range(len(scene.emitters)) if _breaks(_law(scene, number)))
-    if not chosen and not _breaking(scene):
-        raise SceneError("no emitter is made of a material that breaks", "name the emitters that do, or let them tear", subject="Debris")
-    return chosen
-
-
-def chosen_bodies(scene: Scene, settings: DebrisSettings) -> dict[str, int]:
-    """The colliders that break and make debris, by name: those that are named, or by default all. Raises SceneError.
-
-    Each has the number that its particles have as that of their emitter: those after all emitters, in order.
-    """
-    names = _breaking(scene)
-    if not settings.emitters:
-        return names
-    found = named(settings.emitters, [*(emitter.name for emitter in scene.emitters), *names], "Debris")
-    return {name: number for name, number in names.items() if name in found}
-
-
-def _breaking(scene: Scene) -> dict[str, int]:
-    breaking = [collider.name for collider in scene.colliders if collider.dynamic and collider.fracture is not None]
-    return {name: len(scene.emitters) + number for number, name in enumerate(breaking)}
-
-
-def _law(scene: Scene, number: int) -> Law:
-    return scene.materials[scene.emitters[number].material].law
-
-
-def _breaks(law: Law) -> bool:
-    return law.has_bonds or isinstance(law, tuple(LAWS[name] for name in _CRUMBLING))

@@ -9,16 +9,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.errors import SceneError
-from ..core.laws.water import Water
-from ..core.scene.description import Scene
 from ..core.swarm.flight import Step
 from ..core.swarm.foam_births import Limits
 from ..storage.cache import Cache
 from ..storage.take import FOAM
-from .emitter_names import named
 from .foam_swarm import advanced, born, sizes
-from .settings import MOST_VISCOUS_FOAM, FoamSettings
+from .settings import FoamSettings
+from .sources import emitters_of_foam
 from .swarm import Around, Floats, Ids, Swarm
 from .swarm_product import SwarmProduct, mean_speeds, shown_scene
 
@@ -45,7 +42,7 @@ class FoamProduct(SwarmProduct):
             threads: number of threads; by default one per core. The result does not depend on it.
         """
         scene = shown_scene(cache)
-        super().__init__(cache, scene, chosen_emitters(scene, settings), settings.hash, settings.life, threads=threads)
+        super().__init__(cache, scene, emitters_of_foam(scene, settings), settings.hash, settings.life, threads=threads)
         self._settings = settings
         self._size = usual_size(self._cell) if settings.size is None else settings.size
         self._speeds: dict[int, float] = {}
@@ -77,15 +74,3 @@ def usual_size(cell: float) -> float:
 def foaming_speed(mean_speed: float) -> float:
     """The speed at which water begins to foam [m/s], given the highest root mean square of its speed so far."""
     return max(_SHARE_OF_MEAN * mean_speed, _LEAST_SPEED)
-
-
-def chosen_emitters(scene: Scene, settings: FoamSettings) -> tuple[int, ...]:
-    """The emitters whose liquid foams: those that are named, or by default those of thin liquid. Raises SceneError if there are none."""
-    if settings.emitters:
-        names = [emitter.name for emitter in scene.emitters]
-        return tuple(sorted({names.index(name) for name in named(settings.emitters, names, "Foam")}))
-    laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
-    found = tuple(number for number, law in enumerate(laws) if isinstance(law, Water) and law.viscosity <= MOST_VISCOUS_FOAM)
-    if not found:
-        raise SceneError("no emitter is made of water", "name the emitters that splash", subject="Foam")
-    return found

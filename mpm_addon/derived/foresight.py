@@ -6,14 +6,14 @@ order of magnitude for the rest.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core.emission.schedule import first_frame
+from ..core.errors import SceneError
 from ..core.forecast.estimate import particles_at_frames
 from ..core.geometry.shapes.mesh import Mesh
-from ..core.laws.finish import GRAINS, SURFACE
-from ..core.laws.water import Water
+from ..core.laws.finish import SURFACE
 from ..core.scene.description import Emitter, Scene
 from ..storage.finishes import finish_of
 from ..storage.skin_file import BYTES_PER_VERTEX
@@ -21,9 +21,12 @@ from ..storage.swarm_file import BYTES_PER_PARTICLE
 from ..storage.take import DEBRIS, FOAM, SKIN
 from ..storage.take import SURFACE as SURFACES
 from ..storage.take import VOLUME as VOLUMES
+from .debris_settings import DebrisSettings
 from .forecast import bytes_of, triangles_of
 from .particles import USUAL_PER_CELL, groups_of, has_own_mesh
-from .settings import MOST_VISCOUS_FOAM, FoamSettings, SurfaceSettings
+from .settings import FoamSettings, SurfaceSettings, VolumeSettings
+from .sources import emitters_of_debris, emitters_of_foam
+from .volume import chosen_emitters as emitters_of_volume
 
 # The area of the cubes that splashing liquid occupies, over that of a cube of its volume: a mean of the ready scenes with liquids.
 _SPREAD = 1.3
@@ -46,7 +49,7 @@ def expected_bytes(scene: Scene, chosen: Mapping[str, Any]) -> dict[str, int]:
         return {}
     counts = [particles_at_frames(dataclasses.replace(scene, emitters=(emitter,))) for emitter in scene.emitters]
     sizes = {kind: _SIZES[kind](scene, settings, counts) for kind, settings in chosen.items()}
-    return {kind: round(size * (1 + scene.time.subframes)) for kind, size in sizes.items() if size > 0.0}
+    return {kind: round(size) for kind, size in sizes.items() if size > 0.0}
 
 
 _Counts = Sequence[Sequence[float]]
@@ -72,20 +75,32 @@ def _skins(scene: Scene, _settings: Any, _counts: _Counts) -> float:
     )
 
 
-def _fog(scene: Scene, _settings: Any, counts: _Counts) -> float:
-    loose = [number for number in range(len(counts)) if _mode(scene, number) == GRAINS] or range(len(counts))
-    return _BYTES_OF_FOG * sum(sum(counts[number]) for number in loose)
+def _fog(scene: Scene, settings: VolumeSettings, counts: _Counts) -> float:
+    return _BYTES_OF_FOG * _particles(emitters_of_volume(scene, settings), counts)
 
 
 def _foam(scene: Scene, settings: FoamSettings, counts: _Counts) -> float:
-    laws = [scene.materials[emitter.material].law for emitter in scene.emitters]
-    thin = [number for number, law in enumerate(laws) if isinstance(law, Water) and law.viscosity <= MOST_VISCOUS_FOAM]
     amount = settings.amount / FoamSettings().amount
-    return BYTES_PER_PARTICLE * _FOAM * amount * sum(sum(counts[number]) for number in thin)
+    return BYTES_PER_PARTICLE * _FOAM * amount * _particles(_or_none(emitters_of_foam, scene, settings), counts)
 
 
-def _debris(scene: Scene, _settings: Any, counts: _Counts) -> float:
-    return BYTES_PER_PARTICLE * _DEBRIS * sum(sum(course) for course in counts)
+def _debris(scene: Scene, settings: DebrisSettings, counts: _Counts) -> float:
+    usual = DebrisSettings()
+    amount = (settings.chips + settings.dust) / (usual.chips + usual.dust)
+    return BYTES_PER_PARTICLE * _DEBRIS * amount * _particles(_or_none(emitters_of_debris, scene, settings), counts)
+
+
+def _or_none(chosen: Callable[[Scene, Any], tuple[int, ...]], scene: Scene, settings: Any) -> tuple[int, ...]:
+    """The emitters of a kind; none where there is nothing to make it of, which its process says when it starts."""
+    try:
+        return chosen(scene, settings)
+    except SceneError:
+        return ()
+
+
+def _particles(numbers: Sequence[int], counts: _Counts) -> float:
+    """Particles of emitters in all frames together."""
+    return sum(sum(counts[number]) for number in numbers)
 
 
 def _vertices(emitter: Emitter) -> int:

@@ -20,9 +20,6 @@ _VOLUME_VERSION = 1
 _FOAM_VERSION = 5
 
 
-# A liquid more viscous than this folds and coils instead of breaking into drops [Pa s]: oil (0.1) splashes, syrup (2) does not.
-MOST_VISCOUS_FOAM = 0.5
-
 # Iterations of smoothing that loose drops survive, at most.
 _CALM_DROPS = 5
 # The reach of particles [radii] in a surface that shows grains, and how many times less it is smoothed.

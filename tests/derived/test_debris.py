@@ -14,8 +14,9 @@ from mpm_addon.core.laws import LAWS
 from mpm_addon.core.particles import Moment
 from mpm_addon.core.scene.description import Scene
 from mpm_addon.core.stepping.kernel_list import argument_types, dispatcher_of, units_of_default_scheme
-from mpm_addon.derived.debris import breaking_speed, chosen_emitters
+from mpm_addon.derived.debris import breaking_speed
 from mpm_addon.derived.debris_settings import DebrisSettings
+from mpm_addon.derived.sources import emitters_of_debris
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import counts_of, derived_path
 from mpm_addon.storage.swarm_file import swarm_at, types_of
@@ -122,14 +123,14 @@ def test_only_material_that_tears_or_crumbles_makes_debris_unless_others_are_nam
             scene, materials={name: dataclasses.replace(each, law=laws[name]) for name, each in scene.materials.items()}
         )
 
-    assert chosen_emitters(of("water", "sand", "corotated", "snow"), DebrisSettings()) == (1, 3)
-    assert chosen_emitters(of("water", "sand", "corotated", "snow"), DebrisSettings(emitters="water")) == (0,)
-    assert chosen_emitters(of("corotated", tear_stretch=1.5), DebrisSettings()) == (0,)
-    assert chosen_emitters(of("water", "brittle"), DebrisSettings()) == (1,)
+    assert emitters_of_debris(of("water", "sand", "corotated", "snow"), DebrisSettings()) == (1, 3)
+    assert emitters_of_debris(of("water", "sand", "corotated", "snow"), DebrisSettings(emitters="water")) == (0,)
+    assert emitters_of_debris(of("corotated", tear_stretch=1.5), DebrisSettings()) == (0,)
+    assert emitters_of_debris(of("water", "brittle"), DebrisSettings()) == (1,)
     with pytest.raises(
         Exception, match="Debris: no emitter is made of a material that breaks; name the emitters that do, or let them tear"
     ):
-        chosen_emitters(of("corotated", "water"), DebrisSettings())
+        emitters_of_debris(of("corotated", "water"), DebrisSettings())
 
 
 def test_the_speed_at_which_material_throws_off_debris_follows_from_the_highest_mean_speed() -> None:

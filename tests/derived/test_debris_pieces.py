@@ -14,9 +14,9 @@ from mpm_addon.core.particles import Frame, FrameStatistics, Moment, Piece
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.fracture import Fracture
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
-from mpm_addon.derived.debris import chosen_bodies, chosen_emitters
 from mpm_addon.derived.debris_pieces import cracks_between
 from mpm_addon.derived.debris_settings import DebrisSettings
+from mpm_addon.derived.sources import bodies_of_debris, emitters_of_debris
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache_writer import CacheWriter
 from mpm_addon.storage.derived import derived_path
@@ -159,7 +159,7 @@ def test_ranges_and_threads_give_the_same_bytes_and_ids_stay(tmp_path: Path, cap
 
 def test_bodies_that_break_are_chosen_as_emitters_are() -> None:
     scene = described()
-    assert (chosen_emitters(scene, DebrisSettings()), chosen_bodies(scene, DebrisSettings())) == ((), {"brick": 0})
-    assert chosen_bodies(scene, DebrisSettings(emitters="brick")) == {"brick": 0}
+    assert (emitters_of_debris(scene, DebrisSettings()), bodies_of_debris(scene, DebrisSettings())) == ((), {"brick": 0})
+    assert bodies_of_debris(scene, DebrisSettings(emitters="brick")) == {"brick": 0}
     with pytest.raises(SceneError, match='emitter "brik" does not exist'):
-        chosen_bodies(scene, DebrisSettings(emitters="brik"))
+        bodies_of_debris(scene, DebrisSettings(emitters="brik"))
