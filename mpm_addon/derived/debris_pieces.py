@@ -1,4 +1,7 @@
-"""Chips and dust of rigid bodies that break: along the cracks between pieces that part, in the frame in which the pieces first appear."""
+"""Chips and dust of rigid bodies that break: along the cracks between new pieces, as these part in the frame after they first appear.
+
+What moved before the body broke says nothing about how its pieces part, so they need two frames of their own.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -14,10 +17,14 @@ from .swarm import MOST_BIRTHS, Around, Floats, Swarm, chances, new_ids, togethe
 from .swarm_paths import lead_past
 from .swarm_walls import Contact, keep_outside
 
+Integers = NDArray[np.intp]
+
 # A crack makes as much as a layer of particles on each of its sides, of so many along the edge of a cell.
 _PER_CELL = 2.0
 # Vertices of two pieces that are equal were one vertex of the whole body; they differ by less than this, relative to its size.
 _EQUAL = 1e-7
+# How often the triangles of one side of a crack may have been quartered, where its piece broke again before a frame showed it.
+_MOST_QUARTERED = 2
 
 
 class Cracks(NamedTuple):
@@ -26,7 +33,7 @@ class Cracks(NamedTuple):
     Attributes:
         corners: [m], (n, 3, 3).
         velocity: of each corner since the frame before [m/s], (n, 3, 3).
-        parting: how fast the two sides of the crack have parted since then [m/s], (n,).
+        parting: how fast the distance between the two sides of the crack has grown since then [m/s], (n,).
         emitter: the number that stands for the body, (n,).
     """
 
@@ -48,27 +55,34 @@ class Cracks(NamedTuple):
         return self.corners[:, corner] - self.corners[:, 0]
 
 
-def cracks_between(before: Poses, after: Poses, pieces: Mapping[str, Piece], seconds: float, numbers: Mapping[str, int]) -> Cracks:
-    """The cracks between the pieces that a frame has and the one before had not, in the order of their names.
+def cracks_between(
+    earlier: Poses, before: Poses, after: Poses, pieces: Mapping[str, Piece], seconds: float, numbers: Mapping[str, int]
+) -> Cracks:
+    """The cracks between the pieces that first appeared in the frame before and are still there, in the order of their names.
 
     Args:
-        before, after: the poses of bodies and pieces at both frames, world from local (4, 4), by name.
+        earlier, before, after: the poses of bodies and pieces at three frames, world from local (4, 4), by name.
         pieces: all that have formed, by name.
-        seconds: between the frames [s].
+        seconds: between the last two frames [s].
         numbers: what stands for the bodies that may break, by name; others are left out.
     """
     found: list[Cracks] = []
-    fresh = {name: piece for name, piece in sorted(pieces.items()) if name in after and name not in before and piece.whole in numbers}
-    for parent, names in sorted(_parents(before, after, fresh).items()):
-        poses = np.array([after[name] for name in names])
-        whole = fresh[names[0]].whole
-        found.append(_cracks_of([fresh[name] for name in names], poses, before[parent], seconds, numbers[whole]))
+    fresh = {name: piece for name, piece in sorted(pieces.items()) if name in before and name not in earlier and piece.whole in numbers}
+    for _parent, all_names in sorted(_parents(earlier, before, fresh).items()):
+        names = [name for name in all_names if name in after]
+        if len(names) > 1:
+            starts, ends = (np.array([poses[name] for name in names]) for poses in (before, after))
+            whole = fresh[names[0]].whole
+            found.append(_cracks_of([fresh[name] for name in names], starts, ends, seconds, numbers[whole]))
     none = Cracks(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)), np.zeros(0), np.zeros(0, np.int32))
     return Cracks(*(np.concatenate(arrays) for arrays in zip(none, *found, strict=True)))
 
 
 def _parents(before: Poses, after: Poses, fresh: Mapping[str, Piece]) -> dict[str, list[str]]:
-    """The new pieces of each body or piece that has broken: of those that are gone, the one that was nearest."""
+    """The new pieces of each body or piece that has broken: of those that are gone, the one that was nearest.
+
+    Pieces of two that broke at once share an old crack, which is none between them.
+    """
     found: dict[str, list[str]] = {}
     for name, piece in fresh.items():
         gone = sorted(each for each in before if each not in after and (each == piece.whole or each.startswith(f"{piece.whole}/")))
@@ -79,32 +93,57 @@ def _parents(before: Poses, after: Poses, fresh: Mapping[str, Piece]) -> dict[st
     return found
 
 
-def _cracks_of(pieces: Sequence[Piece], poses: Floats, start: Floats, seconds: float, number: int) -> Cracks:
-    """The cracks between the pieces of one body in their poses (n, 4, 4); the body had the pose `start` (4, 4) in the frame before."""
-    local = np.concatenate([_inside(piece) for piece in pieces])
+def _cracks_of(pieces: Sequence[Piece], starts: Floats, ends: Floats, seconds: float, number: int) -> Cracks:
+    """The cracks between the pieces of one body, given their poses (n, 4, 4) in the frame before and now."""
+    local, owner, other = _shared(pieces)
+    corners, before = (_moved(poses[owner], local) for poses in (ends, starts))
+    gap, gap_before = (_apart(here, _moved(poses[other], local)) for here, poses in ((corners, ends), (before, starts)))
+    parting = np.maximum(gap - gap_before, 0.0) / seconds
+    return Cracks(corners, (corners - before) / seconds, parting, np.full(len(local), number, np.int32))
+
+
+def _apart(corners: Floats, there: Floats) -> Floats:
+    """How far the middles of triangles (n, 3, 3) are apart [m], (n,)."""
+    return np.linalg.norm((corners - there).mean(axis=1), axis=1)
+
+
+def _shared(pieces: Sequence[Piece]) -> tuple[Floats, Integers, Integers]:
+    """The inside triangles that two pieces share, in the coordinates of the whole body (n, 3, 3), once for each side; the numbers of the
+    piece that each belongs to and of the other, (n,). Where one side has larger ones, these are quartered."""
+    local = np.concatenate([piece.vertices[piece.triangles[piece.is_inside]] for piece in pieces])
     owner = np.repeat(np.arange(len(pieces)), [int(piece.is_inside.sum()) for piece in pieces])
     partner = _partners(local)
     is_crack = (partner >= 0) & (owner[partner] != owner)
-    corners = _moved(poses[owner], local)
-    there = _moved(poses[owner[partner]], local)
-    apart = np.linalg.norm((corners - there).mean(axis=1), axis=1) / seconds
-    velocity = (corners - _moved(np.broadcast_to(start, (len(local), 4, 4)), local)) / seconds
-    emitter = np.full(len(local), number, np.int32)
-    return Cracks(corners[is_crack], velocity[is_crack], apart[is_crack], emitter[is_crack])
+    found = [(local[is_crack], owner[is_crack], owner[partner[is_crack]])]
+    left, left_owner = local[~is_crack], owner[~is_crack]
+    parts, root = left, np.arange(len(left))
+    for _ in range(_MOST_QUARTERED):
+        parts, root = _quarters(parts), np.repeat(root, 4)
+        at = _partners(np.concatenate([left, parts]))[len(left) :]
+        # of parts, the larger triangle that it is of one side, and the smaller triangle on the other
+        is_met = (at >= 0) & (at < len(left)) & (left_owner[np.clip(at, 0, max(len(left) - 1, 0))] != left_owner[root])
+        one, two = left_owner[root[is_met]], left_owner[at[is_met]]
+        found += [(parts[is_met], one, two), (left[at[is_met]], two, one)]
+        parts, root = parts[~is_met], root[~is_met]
+    return tuple(np.concatenate(arrays) for arrays in zip(*found, strict=True))  # type: ignore[return-value]
 
 
-def _inside(piece: Piece) -> Floats:
-    """The corners of the inside triangles of a piece, in the coordinates of the whole body, (n, 3, 3)."""
-    return piece.vertices[piece.triangles[piece.is_inside]]
+def _quarters(corners: Floats) -> Floats:
+    """The four parts of each triangle (n, 3, 3) between its corners and the middles of its edges, (4 n, 3, 3)."""
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
+    parts = ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))
+    return np.stack([np.stack(part, axis=1) for part in parts], axis=1).reshape(-1, 3, 3)
 
 
-def _partners(corners: Floats) -> NDArray[np.intp]:
-    """The triangle that has the same middle as each of some, (n, 3, 3); -1 where there is none, (n,)."""
+def _partners(corners: Floats) -> Integers:
+    """The triangle that has the same middle and size as each of some, (n, 3, 3); -1 where there is none, (n,)."""
+    if not len(corners):
+        return np.full(0, -1)
     middles = corners.mean(axis=1)
-    size = float(np.ptp(middles, axis=0).max(initial=0.0))
-    if size == 0.0:
-        return np.full(len(corners), -1)
-    keys = np.round(middles / (_EQUAL * size)).astype(np.int64)
+    radius = np.sqrt(((corners - middles[:, None]) ** 2).sum(axis=(1, 2)))
+    size = float(np.ptp(corners.reshape(-1, 3), axis=0).max())
+    keys = np.round(np.column_stack([radius, middles]) / (_EQUAL * max(size, 1e-30))).astype(np.int64)
     order = np.lexsort(keys.T)
     is_equal = (np.abs(np.diff(keys[order], axis=0)) <= 1).all(axis=1)
     partner = np.full(len(corners), -1)
@@ -120,7 +159,9 @@ def _moved(matrices: Floats, corners: Floats) -> Floats:
 
 
 def born_of_pieces(after: Around, cracks: Cracks, limits: Limits, contact: Contact, cell: float, others: Swarm) -> Swarm:
-    """The chips and dust of cracks between rigid pieces, and those of the material in the same frame. Raises MpmError if they are too many.
+    """The chips and dust of cracks between rigid pieces, and those of the material in the same frame.
+
+    They are fewer, everywhere alike, where there are more than a frame can have.
 
     Args:
         after: the frame.
@@ -135,9 +176,11 @@ def born_of_pieces(after: Around, cracks: Cracks, limits: Limits, contact: Conta
     share = np.clip((cracks.parting - limits.slow) / (limits.fast - limits.slow), 0.0, 1.0)
     totals = np.cumsum(share * cracks.area() * (_PER_CELL / cell) ** 2)
     first = int(others.id.max()) % MOST_BIRTHS + 1 if len(others.id) else 0
+    wanted = (limits.chips + limits.dust) * float(totals[-1])
+    fitting = min(1.0, (MOST_BIRTHS - 1 - first) / max(wanted, 1.0))
     found, start = [], []
     for kind, amount in ((CHIP, limits.chips), (DUST, limits.dust)):
-        count = int(amount * totals[-1])
+        count = int(amount * totals[-1] * fitting)
         ids = new_ids(after.number, first, count, "Debris")
         first += count
         place, made = _placed(ids, cracks, totals, limits)
@@ -151,7 +194,7 @@ def born_of_pieces(after: Around, cracks: Cracks, limits: Limits, contact: Conta
     return together(others, made.chosen(~inside))
 
 
-def _owners(ids: NDArray[np.int32], totals: Floats) -> NDArray[np.intp]:
+def _owners(ids: NDArray[np.int32], totals: Floats) -> Integers:
     """The triangle of each new particle: evenly by what triangles make, whose running total is given."""
     if not len(ids):
         return np.zeros(0, np.intp)

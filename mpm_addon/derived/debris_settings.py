@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..core.parameters import parameter, parameters_of, validate
 
 # Part of the hash; increase it when the same settings produce different data.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)

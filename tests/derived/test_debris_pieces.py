@@ -1,4 +1,4 @@
-"""Chips and dust of rigid bodies that break: on their cracks, when these open, and the same however they are made."""
+"""Chips and dust of rigid bodies that break: on their cracks, once pieces part, and the same however they are made."""
 
 import shutil
 from collections.abc import Mapping
@@ -14,12 +14,14 @@ from mpm_addon.core.particles import Frame, FrameStatistics, Moment, Piece
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.fracture import Fracture
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
-from mpm_addon.derived.debris_pieces import cracks_between
+from mpm_addon.derived import debris_settings
+from mpm_addon.derived.debris_pieces import Cracks, cracks_between
 from mpm_addon.derived.debris_settings import DebrisSettings
 from mpm_addon.derived.sources import bodies_of_debris, emitters_of_debris
+from mpm_addon.derived.swarm import MOST_BIRTHS
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.cache_writer import CacheWriter
-from mpm_addon.storage.derived import derived_path
+from mpm_addon.storage.derived import counts_of, derived_path
 from mpm_addon.storage.swarm_file import swarm_at
 from mpm_addon.storage.take import DEBRIS as KIND
 from tests.derived.caches import arrays, derived
@@ -43,9 +45,9 @@ LEFT, RIGHT = box(-0.2, 0.0, (0.0,)), box(0.0, 0.2, (0.0,))
 MIDDLE, END = box(0.0, 0.1, (0.0, 0.1)), box(0.1, 0.2, (0.1,))
 
 
-def at(x: float) -> np.ndarray:
+def at(x: float, z: float = HEIGHT) -> np.ndarray:
     pose = np.eye(4)
-    pose[:3, 3] = x, 0.0, HEIGHT
+    pose[:3, 3] = x, 0.0, z
     return pose
 
 
@@ -56,10 +58,10 @@ def described(**fracture: Any) -> Scene:
 
 
 def moments(speed: float = 1.0) -> list[tuple[Mapping[str, Any], Mapping[str, Piece]]]:
-    """Poses and new pieces of each frame: both halves part at twice a speed [m/s], and later the right one's."""
+    """Poses and new pieces of each frame: what fell fast breaks; both halves part at twice a speed [m/s], and later the right one's."""
     way = speed * SECONDS
     return [
-        ({"brick": at(0.0)}, {}),
+        ({"brick": at(0.0, HEIGHT + 10.0 * SECONDS)}, {}),
         ({"brick/1": at(-way), "brick/2": at(way)}, {"brick/1": LEFT, "brick/2": RIGHT}),
         ({"brick/1": at(-2.0 * way), "brick/2": at(2.0 * way)}, {}),
         ({"brick/1": at(-3.0 * way), "brick/3": at(3.0 * way), "brick/4": at(4.0 * way)}, {"brick/3": MIDDLE, "brick/4": END}),
@@ -88,11 +90,11 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in derived_path(open_cache(folder), Moment(1), KIND).parent.glob("*")}
 
 
-def test_chips_and_dust_come_from_the_crack_in_the_frame_in_which_it_opens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_chips_and_dust_come_from_the_crack_in_the_frame_after_pieces_appear(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path)
     assert derived(capsys, tmp_path, "debris", "--spread", "0.5")[0] == 0
-    assert len(debris(tmp_path, 1)["id"]) == 0
-    found = debris(tmp_path, 2)
+    assert [len(debris(tmp_path, number)["id"]) for number in (1, 2)] == [0, 0]
+    found = debris(tmp_path, 3)
     # 0.04 m^2 on both sides, of four particles per cell^2, of which each makes 2 chips and 20 particles of dust
     makers = 2.0 * 0.04 * 4.0 / SPACING**2
     assert (found["kind"] == CHIP).sum() == pytest.approx(2.0 * makers, abs=2.0)
@@ -104,16 +106,18 @@ def test_chips_and_dust_come_from_the_crack_in_the_frame_in_which_it_opens(tmp_p
     assert is_left.mean() == pytest.approx(0.5, abs=0.02)
     assert (way[is_left] > -1.01).all() and (way[is_left] < 0.01).all()
     assert (way[~is_left] < 1.01).all() and (way[~is_left] > -0.01).all()
+    # and not with the velocity of the brick before it broke, 10 m/s down
+    assert np.abs(found["velocity"][:, 2]).max() < 1.01
     assert np.abs(found["position"][:, 1]).max() < 0.1 + SECONDS + 0.01
     assert np.abs(found["position"][:, 2] - HEIGHT).max() < 0.1 + SECONDS + 0.01
     # and no more while nothing breaks
-    assert len(debris(tmp_path, 3)["id"]) <= len(found["id"])
+    assert np.isin(debris(tmp_path, 4)["id"], found["id"]).all()
 
 
 def test_an_old_crack_makes_nothing_when_its_piece_breaks_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path)
     assert derived(capsys, tmp_path, "debris", "--spread", "0")[0] == 0
-    before, after = debris(tmp_path, 3), debris(tmp_path, 4)
+    before, after = debris(tmp_path, 4), debris(tmp_path, 5)
     born = ~np.isin(after["id"], before["id"])
     # the second crack was at x = 0.1 m of the brick, the first at 0 m
     assert born.sum() == pytest.approx(22.0 * 2.0 * 0.04 * 4.0 / SPACING**2 * 1.0, rel=0.01)
@@ -126,19 +130,102 @@ def test_pieces_that_do_not_part_make_none(tmp_path: Path, capsys: pytest.Captur
     assert [len(debris(tmp_path, number)["id"]) for number in range(1, 7)] == [0] * 6
 
 
+def cracks(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], pieces: Mapping[str, Piece], was: str = "brick") -> Cracks:
+    """Those at the end of a tenth of a second, of a body that was whole, or of its parts, a frame before its beginning."""
+    return cracks_between(dict.fromkeys(was.split(), np.eye(4)), before, after, pieces, 0.1, {"brick": 3})
+
+
 def test_a_piece_that_turns_carries_its_debris_along() -> None:
     turn = np.eye(4)
     angle = 0.02
     turn[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-    pieces = {"brick/1": LEFT, "brick/2": RIGHT}
-    cracks = cracks_between({"brick": np.eye(4)}, {"brick/1": np.eye(4), "brick/2": turn}, pieces, 0.1, {"brick": 3})
-    assert len(cracks.parting) == 4 and set(cracks.emitter.tolist()) == {3}
+    still = {"brick/1": np.eye(4), "brick/2": np.eye(4)}
+    found = cracks(still, still | {"brick/2": turn}, {"brick/1": LEFT, "brick/2": RIGHT})
+    assert len(found.parting) == 4 and set(found.emitter.tolist()) == {3}
     # the middles of the triangles are 1/30 m from the axis
-    assert cracks.parting == pytest.approx([2.0 * np.sin(0.5 * angle) / 30.0 / 0.1] * 4, rel=1e-6)
-    assert cracks.area() == pytest.approx([0.02] * 4)
-    assert np.abs(cracks.velocity[:2]).max() == 0.0 and np.abs(cracks.velocity[2:]).max() > 0.01
+    assert found.parting == pytest.approx([2.0 * np.sin(0.5 * angle) / 30.0 / 0.1] * 4, rel=1e-6)
+    assert found.area() == pytest.approx([0.02] * 4)
+    assert np.abs(found.velocity[:2]).max() == 0.0 and np.abs(found.velocity[2:]).max() > 0.01
     # both sides face each other
-    assert cracks.normals()[:, 0] == pytest.approx([1.0, 1.0, -np.cos(angle), -np.cos(angle)], abs=1e-6)
+    assert found.normals()[:, 0] == pytest.approx([1.0, 1.0, -np.cos(angle), -np.cos(angle)], abs=1e-6)
+
+
+@pytest.mark.parametrize(("apart", "parting"), [(0.2, 1.0), (0.1, 0.0), (0.05, 0.0)])
+def test_a_crack_parts_by_how_much_wider_it_becomes(apart: float, parting: float) -> None:
+    pieces = {"brick/1": LEFT, "brick/2": RIGHT}
+    found = cracks({"brick/1": at(0.0), "brick/2": at(0.1)}, {"brick/1": at(0.3), "brick/2": at(0.3 + apart)}, pieces)
+    assert found.parting == pytest.approx([parting] * 4)
+
+
+def test_loose_parts_and_pieces_that_break_again_at_once_have_no_cracks() -> None:
+    def loose(piece: Piece) -> Piece:
+        return piece._replace(is_inside=np.zeros(len(piece.triangles), np.bool_))
+
+    both = {"brick/1": at(-0.1), "brick/2": at(0.1)}
+    assert len(cracks(both, both, {"brick/1": loose(LEFT), "brick/2": loose(RIGHT)}).parting) == 0
+    assert len(cracks(both, {"brick/1": at(-0.2)}, {"brick/1": LEFT, "brick/2": RIGHT}).parting) == 0
+
+
+def test_two_that_break_in_the_same_frame_have_no_new_crack_between_them() -> None:
+    pieces = {"brick/3": box(-0.2, -0.1, (-0.1,)), "brick/4": box(-0.1, 0.0, (-0.1, 0.0)), "brick/5": MIDDLE, "brick/6": END}
+    before = {name: at(-1.0 if name < "brick/5" else 1.0) for name in pieces}
+    poses = {"brick/1": at(-1.0), "brick/2": at(1.0)}
+    found = cracks_between(poses, before, before, pieces, 0.1, {"brick": 0})
+    # not that in the middle of the brick
+    assert sorted(found.corners[:, :, 0].mean(axis=1).round(6).tolist()) == [-1.1] * 4 + [1.1] * 4
+
+
+def test_pieces_that_share_one_triangle_have_a_crack() -> None:
+    corner = np.array([(0.0, 0.0, 0.0), (0.1, 0.0, 0.0), (0.0, 0.1, 0.0)])
+    is_inside = np.array([True, False, False, False])
+    up = Piece("brick", np.vstack([corner, [(0.0, 0.0, 0.1)]]), np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)]), is_inside)
+    down = Piece("brick", np.vstack([corner, [(0.0, 0.0, -0.1)]]), np.array([(0, 1, 2), (1, 0, 3), (2, 1, 3), (0, 2, 3)]), is_inside)
+    both = {"brick/1": np.eye(4), "brick/2": np.eye(4)}
+    assert len(cracks(both, both, {"brick/1": up, "brick/2": down}).parting) == 2
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_crack_is_whole_where_one_side_is_finer(times: int) -> None:
+    fine = RIGHT
+    for _ in range(times):
+        fine = quartered(fine)
+    both = {"brick/1": np.eye(4), "brick/2": np.eye(4)}
+    found = cracks(both, both | {"brick/2": at(0.1, 0.0)}, {"brick/1": LEFT, "brick/2": fine})
+    is_left = found.corners[:, :, 0].max(axis=1) < 0.05
+    assert found.area()[is_left].sum() == pytest.approx(0.04) and found.area()[~is_left].sum() == pytest.approx(0.04)
+    assert found.parting == pytest.approx([1.0] * len(found.parting))
+    assert np.abs(found.velocity[is_left]).max() == 0.0 and found.velocity[~is_left, :, 0] == pytest.approx(1.0)
+
+
+def quartered(piece: Piece) -> Piece:
+    """As the refinement at a crack leaves the faces of a piece."""
+    corners = piece.vertices[piece.triangles]
+    a, b, c = np.moveaxis(corners, 1, 0)
+    ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
+    small = [np.stack(each, axis=1) for each in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))]
+    vertices = np.concatenate(small).reshape(-1, 3)
+    return Piece(piece.whole, vertices, np.arange(len(vertices)).reshape(-1, 3), np.tile(piece.is_inside, 4))
+
+
+def test_more_than_a_frame_can_have_are_fewer_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path)
+    amounts = ("--chips", "1000", "--dust", "500", "--chip-life", "0.01", "--dust-life", "0.01", "--spread", "0.5")
+    assert derived(capsys, tmp_path, "debris", *amounts, "--frames", "1-3")[0] == 0
+    found = debris(tmp_path, 3)
+    assert MOST_BIRTHS - 3 <= len(found["id"]) < MOST_BIRTHS and len(np.unique(found["id"])) == len(found["id"])
+    assert (found["kind"] == CHIP).mean() == pytest.approx(2.0 / 3.0, abs=1e-3)
+    assert (found["position"][:, 0] < 0.0).mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_debris_that_was_born_as_pieces_appeared_is_outdated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(debris_settings, "_VERSION", 1)
+        assert derived(capsys, tmp_path, "debris")[0] == 0
+    counts = counts_of(open_cache(tmp_path), KIND, DebrisSettings().hash)
+    assert (counts.made, counts.outdated) == (0, len(moments()))
 
 
 def test_ranges_and_threads_give_the_same_bytes_and_ids_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
