@@ -13,7 +13,7 @@ from ..storage.cache import Cache
 from ..storage.derived import Origin, State, derived_path, refuse_link, sources_of, state_of
 from ..storage.disk import free_space
 from ..storage.events import DeriveFrame, DeriveStart, Finished, OnEvent, ignore
-from ..storage.removal import remove_temporaries
+from ..storage.removal import remove_abandoned
 from ..storage.status import read_status
 from ..storage.take import MANY, ONE
 from .product import Forecast, Made, Make, Product
@@ -134,8 +134,7 @@ class DerivedJob:
             for folder in (path.parent.parent, path.parent):
                 refuse_link(path.parent)
                 folder.mkdir(exist_ok=True)
-            # of this frame alone: other processes may be making others
-            remove_temporaries(path.parent, f"{path.name}.")
+            remove_abandoned(path)
             written = made.write(path, origin)
         except OSError as error:
             raise unwritable(path, error) from error

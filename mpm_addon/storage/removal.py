@@ -1,6 +1,8 @@
 """Removing the files that bakes write into a cache, and no others."""
 
 import re
+import time
+from contextlib import suppress
 from pathlib import Path
 
 from ..core.errors import CacheError
@@ -17,6 +19,8 @@ from .take import BIRTHS, CHECKPOINTS, DERIVED, FRAMES, JOURNAL, KINDS, MANIFEST
 # Names that `write_scene` gives to the arrays of a package.
 _ARRAY_FILE = re.compile(r"[a-z0-9_]+_[0-9a-f]{12}\.npz")
 
+# No process takes so long to write one file.
+_ABANDONED_SECONDS = 600.0
 # Temporary files of bakes; other files with this suffix belong to the user.
 _TEMPORARY = re.compile(r".+\.(mpm|vdb|json|npz|toml)\.\d+" + re.escape(TEMPORARY_SUFFIX))
 
@@ -79,11 +83,20 @@ def _derived_folders(take: Path) -> list[Path]:
     return [*(take / DERIVED / kind for kind in KINDS), take / DERIVED]
 
 
-def remove_temporaries(folder: Path, name: str = "") -> None:
-    """Remove the files that killed processes were writing into a folder, or only those that were to get a name. Raises OSError."""
-    for path in folder.glob(f"{name}*{TEMPORARY_SUFFIX}"):
+def remove_temporaries(folder: Path) -> None:
+    """Remove the files that killed processes were writing into a folder. Raises OSError."""
+    for path in folder.glob(f"*{TEMPORARY_SUFFIX}"):
         if _TEMPORARY.fullmatch(path.name):
             path.unlink(missing_ok=True)
+
+
+def remove_abandoned(target: Path) -> None:
+    """Remove what killed processes were writing to a path, where others may be writing to it too: what has not grown for long."""
+    for path in target.parent.glob(f"{target.name}.*{TEMPORARY_SUFFIX}"):
+        # another process may remove it first, or still hold it open
+        with suppress(FileNotFoundError, PermissionError):
+            if _TEMPORARY.fullmatch(path.name) and time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
+                path.unlink()
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,20 @@ def test_a_killed_run_resumes_to_the_same_bytes(name: str, kind: str, tmp_path: 
         assert main(["derive", str(cache), kind]) == 0
         assert files_of(cache) == wanted
         assert all(path.read_bytes() == data for path, data in made.items())
-        assert not list(cache.rglob(f"*{atomic.TEMPORARY_SUFFIX}"))
+
+
+@KINDS
+@pytest.mark.parametrize(("minutes", "is_kept"), [(1, True), (60, False)])
+def test_what_a_killed_run_was_writing_is_removed_unless_another_may_still_write_it(
+    name: str, kind: str, minutes: int, is_kept: bool, tmp_path: Path
+) -> None:
+    cache = bare(name, tmp_path / "killed")
+    killed_run(open_cache(cache), kind)
+    (left,) = cache.rglob(f"*{atomic.TEMPORARY_SUFFIX}")
+    then = time.time() - 60.0 * minutes
+    os.utime(left, (then, then))
+    assert main(["derive", str(cache), kind]) == 0
+    assert left.exists() == is_kept
 
 
 @KINDS

@@ -319,7 +319,7 @@ def _losses(overview: Overview, *, has_outflow: bool) -> tuple[str, ...]:
     emitted, gone = last.get("emitted"), last.get("deleted")
     if not isinstance(emitted, int) or not isinstance(gone, int) or gone <= _WORTH_TELLING * emitted:
         return ()
-    return (f"{gone:,d} {'removed' if has_outflow else 'left the domain'} ({100.0 * gone / emitted:.2g}%)",)
+    return (f"{gone:,d} {'removed' if has_outflow else 'left the domain'} ({100.0 * gone / emitted:.0f}%)",)
 
 
 def _ended(facts: Facts) -> str:

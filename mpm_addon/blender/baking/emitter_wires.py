@@ -4,29 +4,38 @@ Only wires that are not rendered, as quick effects draw emitters: whatever looks
 marked, in the file, so that it is shown again after undo and reopening, too; and if the artist shows a marked object, it stays visible.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.eye import MARK
 from ..host.runtime import OfFile, runtime
 from ..playback import particle_objects
 from ..settings import paths
 
-MARK = "mpm_hidden_by_bake"
-
 
 @dataclass
-class Results(OfFile):
-    """The objects that showed particles at the last look: session UID of a scene -> those of its objects."""
+class Looks(OfFile):
+    """The last look at each scene, by the session UID of the scene.
 
-    numbers: dict[int, set[int]] = field(default_factory=dict)
+    Attributes:
+        showing: the session UIDs of the objects that showed particles.
+        edited: the names of emitters that were not hidden, because they were being edited.
+    """
+
+    showing: dict[int, set[int]] = field(default_factory=dict)
+    edited: dict[int, set[str]] = field(default_factory=dict)
 
 
 def hide(scene: BlenderScene, names: Collection[str]) -> None:
-    """Hide the emitters with these names, whose particles are shown now."""
+    """Hide the emitters with these names, whose particles are shown now; those that are being edited at a later look."""
+    edited = runtime.of(Looks).edited
     for item in scene.objects:
         if item.name in names and _is_plain_wire(item) and MARK not in item:
+            if item.mode != "OBJECT":
+                edited.setdefault(scene.session_uid, set()).add(item.name)
+                continue
             visible = [layer for layer in _layers(scene, item) if not item.hide_get(view_layer=layer)]
             for layer in visible:
                 item.hide_set(state=True, view_layer=layer)
@@ -39,8 +48,7 @@ def show_again(scene: BlenderScene) -> None:
     hidden = [item for item in scene.objects if MARK in item and item.library is None]
     if not hidden:
         return
-    shown = [item for item in particle_objects.result_objects(scene) if paths.holds_cache(paths.shown_folder(item))]
-    names = {part.name for item in shown for part in item.mpm.display.parts}
+    names = _emitters(_showing(scene))
     for item in hidden:
         if item.name not in names:
             del item[MARK]
@@ -49,11 +57,23 @@ def show_again(scene: BlenderScene) -> None:
 
 
 def look(scene: BlenderScene) -> None:
-    """Show emitters again if an object that showed particles was deleted since the last call."""
-    known, numbers = runtime.of(Results).numbers, {item.session_uid for item in particle_objects.result_objects(scene)}
-    if known.get(scene.session_uid, set()) - numbers:
+    """Show emitters again if an object that showed particles was deleted, or its cache, since the last call or before the first."""
+    looks, number, showing = runtime.of(Looks), scene.session_uid, _showing(scene)
+    numbers = {item.session_uid for item in showing}
+    if number not in looks.showing or looks.showing[number] - numbers:
         show_again(scene)
-    known[scene.session_uid] = numbers
+    looks.showing[number] = numbers
+    hide(scene, looks.edited.pop(number, set()) & _emitters(showing))
+
+
+def _showing(scene: BlenderScene) -> list[BlenderObject]:
+    """The objects whose cache is there."""
+    return [item for item in particle_objects.result_objects(scene) if paths.holds_cache(paths.shown_folder(item))]
+
+
+def _emitters(showing: Iterable[BlenderObject]) -> set[str]:
+    """The names of the emitters whose particles these objects show."""
+    return {part.name for item in showing for part in item.mpm.display.parts}
 
 
 def _is_plain_wire(item: BlenderObject) -> bool:

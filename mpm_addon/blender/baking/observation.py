@@ -1,6 +1,6 @@
 """Shows the frames of bakes that another process started, or that this Blender started before the file was reopened.
 
-A timer checks the displayed cache every second. A check without changes costs one system call.
+A timer checks the displayed cache every second. A check without changes costs a few system calls.
 """
 
 from dataclasses import dataclass, field

@@ -19,6 +19,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
         CacheError: there is no cache in the folder, a bake is writing to it, or a file cannot be deleted.
     """
     folder = paths.absolute(paths.cache_path(scene, object_name=object_name, cache=cache))
+    emitter_wires.show_again(scene)  # even if there is nothing to delete, because the folder is gone
     open_cache(folder)  # delete only folders that are caches
     try:
         remove_cache(folder)

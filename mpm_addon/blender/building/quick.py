@@ -121,7 +121,7 @@ def _unfit(item: BlenderObject) -> Message | None:
     if item.library is not None:
         return Message("it is linked from another file", ("make a library override or a local copy of it first",), subject)
     if item.mpm.cache:
-        return Message("it shows baked particles", ("select their emitters",), subject)
+        return Message("it shows baked particles", ("click their emitters in MPM tab > Objects",), subject)
     if item.type not in SURFACE_TYPES:
         kind = item.type.replace("_", " ").lower()
         return Message(f"a {kind} has no surface", ("select a mesh, a curve, a text or a metaball",), subject)

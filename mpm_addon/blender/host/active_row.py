@@ -6,6 +6,7 @@ import bpy
 from bpy.props import IntProperty
 
 from .blender_types import BlenderObject, Context
+from .eye import show_marked
 
 
 def _row(settings: Any) -> int:
@@ -29,7 +30,10 @@ def _choose(settings: Any, row: int) -> None:
 
 
 def select_alone(context: Context, item: BlenderObject) -> None:
-    """Make an object active and select only it, as a click in the Outliner does; ignores objects outside the view layer."""
+    """Make an object active and select only it, as a click in the Outliner does; shows it if a bake hid it.
+
+    Ignores objects outside the view layer.
+    """
     layer = context.view_layer
     if all(each != item for each in layer.objects):
         return
@@ -37,6 +41,7 @@ def select_alone(context: Context, item: BlenderObject) -> None:
     operators: Any = bpy.ops.object
     if active is not None and active != item and active.mode != "OBJECT" and operators.mode_set.poll():
         operators.mode_set(mode="OBJECT")
+    show_marked(item, layer)
     for each in layer.objects:
         each.select_set(each == item)
     layer.objects.active = item

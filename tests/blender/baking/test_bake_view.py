@@ -107,6 +107,13 @@ def test_particles_that_left_the_domain_are_counted(state: State) -> None:
     assert view_of(known._replace(overview=known.overview._replace(rows=rows), has_outflow=True)).details[-1] == "18,800 removed (47%)"
 
 
+@pytest.mark.parametrize("gone", [39_900, 40_000])
+def test_a_scene_that_loses_everything_says_so_in_percent(gone: int) -> None:
+    known = overview(1, 2, 3, 4)
+    rows = {**known.rows, 4: {**known.rows[4], "emitted": 40_000, "deleted": gone}}
+    assert view_of(facts(overview=known._replace(rows=rows))).details[-1] == f"{gone:,d} left the domain (100%)"
+
+
 def test_a_running_bake_counts_them_and_a_few_are_not_worth_a_line() -> None:
     rows = {1: {"frame": 1, "emitted": 40_000, "deleted": 400}, 2: {"frame": 2, **LOST}}
     known = overview(1, 2)

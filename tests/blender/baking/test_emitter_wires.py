@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from mpm_addon.blender.baking import emitter_wires, observation, previews, removal, shown_caches
 from mpm_addon.blender.building.placement import show_as_wire
+from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.playback import particle_objects
+from mpm_addon.core.errors import CacheError
 from tests.blender.scenes import add_emitter, write_cache
 from tests.blender.stand_ins import Modal, add_parts, stand_in
 
@@ -63,6 +66,65 @@ def test_deleting_the_particles_shows_them_again(bpy: Any, baked: Any) -> None:
     bpy.data.objects.remove(item)
     observation.look()
     assert not baked.hide_get()
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_cache_that_is_gone_shows_them_again(bpy: Any, baked: Any, *, is_known: bool) -> None:
+    """Before the file was opened, or while it is open."""
+    shown_caches.show_cache(bpy.context.scene)
+    if is_known:
+        observation.look()
+        assert baked.hide_get()
+    shutil.rmtree(bpy.context.scene.mpm.cache)
+    if not is_known:
+        runtime.forget_file()
+    observation.look()
+    assert not baked.hide_get()
+    assert emitter_wires.MARK not in baked
+
+
+def test_freeing_what_is_gone_already_shows_them_again(bpy: Any, baked: Any) -> None:
+    shown_caches.show_cache(bpy.context.scene)
+    shutil.rmtree(bpy.context.scene.mpm.cache)
+    with pytest.raises(CacheError):
+        removal.free(bpy.context.scene)
+    assert not baked.hide_get()
+
+
+@pytest.mark.blender
+def test_a_mesh_that_is_being_edited_is_hidden_afterwards(bpy: Any, baked: Any) -> None:
+    bpy.context.view_layer.objects.active = baked
+    bpy.ops.object.mode_set(mode="EDIT")
+    shown_caches.show_cache(bpy.context.scene)
+    for _ in range(2):
+        observation.look()
+        assert not baked.hide_get()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    observation.look()
+    assert baked.hide_get()
+
+
+@pytest.mark.blender
+def test_a_mesh_that_is_edited_until_its_particles_are_gone_stays_visible(bpy: Any, baked: Any) -> None:
+    bpy.context.view_layer.objects.active = baked
+    bpy.ops.object.mode_set(mode="EDIT")
+    shown_caches.show_cache(bpy.context.scene)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    removal.free(bpy.context.scene)
+    observation.look()
+    assert not baked.hide_get()
+
+
+def test_a_click_on_its_row_selects_and_shows_it(bpy: Any, baked: Any) -> None:
+    scene = bpy.context.scene
+    shown_caches.show_cache(scene)
+    assert baked.hide_get()
+    scene.mpm.active_row = list(scene.objects).index(baked)
+    assert not baked.hide_get()
+    assert list(bpy.context.selected_objects) == [baked]
+    observation.look()
+    emitter_wires.hide(scene, {BALL})
+    assert not baked.hide_get(), "as after Alt H"
 
 
 def test_a_preview_that_is_removed_shows_them_again(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,6 +114,25 @@ def test_a_library_override_can_change_how_a_field_heats(bpy: Any, tmp_path: Any
 
 
 @pytest.mark.blender
+def test_a_linked_object_without_a_role_says_why_it_has_no_button(bpy: Any, tmp_path: Any) -> None:
+    add_mesh(bpy, "Rock")
+    add_lamp(bpy)
+    library = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(library, link=True) as (_, into):
+        into.objects = ["Rock", "Lamp"]
+    for item in into.objects:
+        bpy.context.scene.collection.objects.link(item)
+    rock, lamp = into.objects
+    bpy.context.view_layer.objects.active = rock
+    assert button(bpy).find("operator") == []
+    assert " ".join(button(bpy).texts()).startswith("Linked from library.blend; make a library override")
+    bpy.context.view_layer.objects.active = lamp
+    assert button(bpy).texts() == []
+
+
+@pytest.mark.blender
 def test_linked_objects_say_how_they_can_be_changed_and_overrides_can(bpy: Any, draw: Any, tmp_path: Any) -> None:
     add_emitter(bpy, "Prop")
     library = str(tmp_path / "library.blend")

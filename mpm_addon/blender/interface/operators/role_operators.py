@@ -10,6 +10,7 @@ from ...host.operation import Operation
 from ...host.registrar import Registrar
 from ...settings.properties import role_items
 from ...settings.roles import ROLES, has_role, locked, refusal
+from ..panels.drawing import draw_lines
 
 _TYPE: Any = EnumProperty(name="Type", description="Role of the objects in the simulation", items=role_items(ROLES), default="emitter")
 
@@ -85,12 +86,17 @@ class MPM_OT_objects_add(Operation, bpy.types.Operator):
 
 
 def draw_button(panel: Any, context: Context) -> None:
-    """The button below those of Blender's own physics."""
-    item = context.object
-    if item is None or (refusal(item) and not has_role(item)):
+    """The button below those of Blender's own physics; for an object that cannot be changed, the reason."""
+    item, layout = context.object, panel.layout
+    if item is None:
         return
-    layout: Layout = panel.layout
-    row = layout.row(align=True)
+    reason = refusal(item)
+    if reason and not has_role(item):
+        # nobody expects the button for a lamp
+        if reason == locked(item):
+            draw_lines(layout, reason, "LIBRARY_DATA_DIRECT")
+        return
+    row: Layout = layout.row(align=True)
     if not has_role(item):
         row.operator("mpm.object_add", text="MPM", icon="MOD_FLUIDSIM")
         return
