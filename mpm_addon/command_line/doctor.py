@@ -4,14 +4,19 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import MpmError
 from ..core.memory import available_memory
+from ..core.messages import NOTHING, Message, one_line
 from ..core.processor import LEVELS, chosen_level, is_supported, prepare_numba
 from ..dependencies import load_numba, missing_package
 from ..storage.installation import presets_folder, version
 from .printing import answering, print_json, print_table
+
+# The key of the kernel's result in a report, and its value if all is well.
+KERNEL_TEST, RIGHT = "kernel_test", "right"
 
 
 def add_command(commands: Any) -> None:
@@ -28,7 +33,31 @@ def _doctor(options: argparse.Namespace) -> None:
             load_numba()
         except ImportError as error:
             raise MpmError(*missing_package(error)) from error
-    print_json(_report()) if options.json else print_table(_report())
+    report = _report()
+    print_json(report) if options.json else print_table(report)
+    if complaint := kernel_complaint(report):
+        raise MpmError.of(complaint)
+
+
+def kernel_complaint(report: Mapping[str, Any]) -> Message:
+    """What a report says against the compiled kernels; `NOTHING` if the tested one is right."""
+    told = report.get(KERNEL_TEST)
+    if told == RIGHT:
+        return NOTHING
+    return Message(
+        f"a compiled kernel fails its test ({told})",
+        (f"delete the folder {report.get('kernel_cache')}, so that kernels are compiled anew", "reinstall the extension's zip"),
+    )
+
+
+def _kernel_test() -> str:
+    """What is wrong with the result of a kernel, or why there is none."""
+    from ..core.stepping.self_test import kernel_problem
+
+    try:
+        return kernel_problem() or RIGHT
+    except Exception as error:  # noqa: BLE001 - the errors of compilers are not documented
+        return one_line(f"{type(error).__name__}: {error}")
 
 
 def _report() -> dict[str, Any]:
@@ -38,7 +67,6 @@ def _report() -> dict[str, Any]:
 
     from ..core.compilation.kernel import shipped_archive, store
     from ..core.compilation.team import team_size
-    from ..core.stepping.self_test import kernel_problem
 
     folder = store().folder
     return {
@@ -56,7 +84,7 @@ def _report() -> dict[str, Any]:
         "shipped_kernels_problem": shipped_archive().problem,
         "kernel_cache": str(folder),
         "kernel_cache_bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
-        "kernel_test": kernel_problem() or "right",
+        KERNEL_TEST: _kernel_test(),
         "presets": str(presets_folder()),
         "memory_available_gb": round(available_memory() / 1e9, 2),
         "disk_free_gb": round(shutil.disk_usage(folder).free / 1e9, 2),

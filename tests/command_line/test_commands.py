@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mpm_addon.core.stepping import self_test
 from mpm_addon.storage import open_cache, read_scene
 from tests.command_line.commands import command, run, run_here
 
@@ -297,6 +298,22 @@ def test_doctor_describes_the_machine() -> None:
     assert report["memory_available_gb"] > 0.1
     assert report["kernel_test"] == "right"
     assert run("doctor").returncode == 0
+
+
+@pytest.mark.parametrize("has_crashed", [False, True])
+def test_doctor_fails_with_its_report_if_a_kernel_is_wrong(monkeypatch: pytest.MonkeyPatch, *, has_crashed: bool) -> None:
+    def wrong() -> str:
+        if has_crashed:
+            raise TypeError("no\nmatching definition")
+        return "stress [0.0] Pa"
+
+    monkeypatch.setattr(self_test, "kernel_problem", wrong)
+    done = run_here("doctor", "--json")
+    told = "TypeError: no matching definition" if has_crashed else "stress [0.0] Pa"
+    assert (done.returncode, json.loads(done.stdout)["kernel_test"]) == (1, told)
+    assert f"a compiled kernel fails its test ({told})" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert told in run_here("doctor").stdout
 
 
 @pytest.mark.parametrize("name", [[], ["bake"], ["wedge"], ["info"], ["export"], ["derive"], ["takes"], ["live"], ["presets"], ["doctor"]])

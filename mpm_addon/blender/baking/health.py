@@ -21,6 +21,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...command_line.doctor import KERNEL_TEST, kernel_complaint
 from ...core.errors import MpmError
 from ...core.messages import NOTHING, Message, message_of
 from ...storage import container
@@ -185,7 +186,10 @@ def blender_notice(running: Sequence[int]) -> Message:
 
 def _doctor_problem() -> Message:
     told = runtime.of(Answers).worker
-    return told if isinstance(told, Message) else NOTHING
+    if isinstance(told, dict):
+        complaint = kernel_complaint(told)
+        return complaint.within(_NOT_RUNNING) if complaint else NOTHING
+    return told or NOTHING
 
 
 def report() -> dict[str, Any]:
@@ -207,7 +211,7 @@ def ask_worker() -> dict[str, Any]:
     """Let the worker's Python load numba and report on itself. Waits, usually a few seconds.
 
     Raises:
-        MpmError: it cannot bake; panels show the message from now on.
+        MpmError: it cannot bake, or its kernels are wrong; panels show the message from now on.
     """
     command = [worker.python_executable(), "-m", PACKAGE.name, "doctor", "--json"]
     try:
@@ -226,8 +230,9 @@ def ask_worker() -> dict[str, Any]:
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         told = Message(str(error), (_AGAIN,), _NOT_RUNNING)
     runtime.of(Answers).worker = told
-    if isinstance(told, Message):
-        raise MpmError.of(told)
+    problem = _doctor_problem()
+    if problem or isinstance(told, Message):
+        raise MpmError.of(problem)
     return told
 
 
@@ -236,7 +241,9 @@ def _answered(answer: str, complaint: str, status: int) -> dict[str, Any] | Mess
     if status == 0:
         return json.loads(answer)
     if answer.strip():
-        return message_of(json.loads(answer)).within(_NOT_RUNNING)
+        told = json.loads(answer)
+        # a report comes even if a kernel is wrong
+        return told if KERNEL_TEST in told else message_of(told).within(_NOT_RUNNING)
     said = complaint.strip().splitlines()
     return Message(said[-1], (), _NOT_RUNNING) if said else Message(f"Python {worker.ending(status)}", (_AGAIN,), _NOT_RUNNING)
 

@@ -246,13 +246,6 @@ class _Quick(Operation):
         cls.poll_message_set(reason)  # type: ignore[attr-defined]
         return not reason
 
-    def invoke(self, context: Context, event: BlenderEvent) -> Any:
-        """As `execute`, and show the tab in which the bake is started; adjusting the last operation leaves the window as it is."""
-        done = self.execute(context)
-        if "FINISHED" in done:
-            sidebar.open_tab(context)
-        return done
-
     def execute(self, context: Context) -> Any:
         refused, found = self._make(context)
         self.notes(refused)
@@ -296,6 +289,14 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
 
     def touched(self, context: Context) -> Iterable[BlenderObject]:
         return [*super().touched(context), *scenery(context)]
+
+    def invoke(self, context: Context, event: BlenderEvent) -> Any:
+        """As `execute`, and show the tab that bakes with the scene's first emitter; later, the artist may have closed it."""
+        is_first = all(item.mpm.type != "emitter" for item in context.scene.objects)
+        done = self.execute(context)
+        if is_first and "FINISHED" in done:
+            sidebar.open_tab(context)
+        return done
 
     def _make(self, context: Context) -> tuple[list[Message], list[Message]]:
         return quick_emitters(context, self.material, self.particle_count)

@@ -82,7 +82,7 @@ def draw_health(layout: Layout) -> None:
     found = health.report()
     box = layout.box()
     box.label(text=f"MPM {found['mpm_addon']}, Blender {found['blender']}, Python {found['python']}, NumPy {found['numpy']}")
-    if isinstance(found["worker"], dict):
+    if isinstance(found["worker"], dict) and not health.baking_problems():
         told = found["worker"]
         box.label(text=f"Baking works: numba {told['numba']}, {told['threads']} threads, {told['processor_level']}", icon="CHECKMARK")
     for line in found["problems"]:

@@ -36,14 +36,18 @@ def has_field(item: BlenderObject) -> bool:
 
 def acts(scene: BlenderScene, item: BlenderObject) -> bool:
     """Whether an object has a field that acts on the particles of a scene."""
-    chosen = scene.mpm.effector_collection
-    return has_field(item) and (chosen is None or item in chosen.all_objects[:])
+    return has_field(item) and item in _able(scene)
 
 
 def field_objects(scene: BlenderScene) -> list[BlenderObject]:
-    """The objects with active fields: those in the effector collection, or in the whole scene if none is chosen."""
+    """The objects with active fields."""
+    return [item for item in _able(scene) if has_field(item)]
+
+
+def _able(scene: BlenderScene) -> list[BlenderObject]:
+    """The objects whose fields act: those in the effector collection, or in the whole scene if none is chosen."""
     chosen = scene.mpm.effector_collection
-    return [item for item in (scene.objects if chosen is None else chosen.all_objects) if has_field(item)]
+    return list(scene.objects if chosen is None else chosen.all_objects)
 
 
 def weights_of(scene: BlenderScene) -> dict[str, float]:

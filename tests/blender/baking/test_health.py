@@ -127,7 +127,13 @@ def test_a_worker_that_cannot_load_numba_says_so_in_one_line(bpy: Any, tmp_path:
 
 
 def test_the_doctor_reports_what_a_bug_report_needs(bpy: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = {"numba": "0.68.1", "threads": 2, "processor_level": "x86-64-v3", "kernel_cache": "/tmp/mpm_addon_kernels_x"}
+    answer = {
+        "numba": "0.68.1",
+        "threads": 2,
+        "processor_level": "x86-64-v3",
+        "kernel_cache": "/tmp/mpm_addon_kernels_x",
+        "kernel_test": "right",
+    }
     monkeypatch.setattr(
         health.subprocess, "run", lambda *_a, **_k: SimpleNamespace(returncode=0, stdout=health.json.dumps(answer), stderr="")
     )
@@ -138,6 +144,25 @@ def test_the_doctor_reports_what_a_bug_report_needs(bpy: Any, monkeypatch: pytes
     assert told["blender"] == bpy.app.version_string
     assert told["problems"] == [in_blender(health.kernels_problem())]
     assert "cache folder cannot be written" in health.kernels_problem().problem
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_wrong_kernel_does_not_work(bpy: Any, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    from tests.fakes.layout import RecordingLayout
+    from tests.fakes.layout_schema import schema_for
+
+    answer = {"numba": "0.68.1", "threads": 2, "processor_level": "x86-64-v3", "kernel_cache": "/kernels", "kernel_test": "stress [0.0] Pa"}
+    done = SimpleNamespace(returncode=status, stdout=json.dumps(answer), stderr="mpm_addon: error")
+    monkeypatch.setattr(health.subprocess, "run", lambda *_a, **_k: done)
+    with pytest.raises(MpmError, match=r"^Baking does not work: a compiled kernel fails its test \(stress \[0.0\] Pa\); delete"):
+        health.ask_worker()
+    assert health.report()["worker"] == answer
+    layout = RecordingLayout(schema_for(bpy))
+    preferences.draw_health(layout)
+    texts = " ".join(layout.texts())
+    assert "Baking works" not in texts and "fails its test" in texts
+    with pytest.raises(MpmError, match="fails its test"):
+        health.require_baking()
 
 
 def test_folders_that_cannot_be_written_are_said(bpy: Any, draw: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

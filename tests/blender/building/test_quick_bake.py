@@ -37,6 +37,24 @@ def test_a_bake_that_fails_in_a_script_takes_the_effect_back(bpy: Any, stand_in:
     assert "Floor" not in bpy.context.scene.objects
 
 
+def test_the_tab_opens_with_the_first_emitter_of_a_scene(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(quick.sidebar, "open_tab", lambda _context: opened.append("MPM"))
+
+    def choose(name: str, kind: Any, call: Any) -> bool:
+        """Choose an effect for a new mesh in a menu. Returns whether the tab was opened."""
+        select(bpy, add_mesh(bpy, name))
+        opened.clear()
+        operator: Any = SimpleNamespace(execute=lambda _context: call())
+        invoke = next((vars(each)["invoke"] for each in kind.__mro__ if "invoke" in vars(each)), None)
+        assert (invoke(operator, bpy.context, None) if invoke else call()) == {"FINISHED"}
+        return opened == ["MPM"]
+
+    assert not choose("Wall", quick.MPM_OT_quick_collider, bpy.ops.mpm.quick_collider)
+    assert choose("Cube", quick.MPM_OT_quick, bpy.ops.mpm.quick)
+    assert not choose("Other", quick.MPM_OT_quick, bpy.ops.mpm.quick)
+
+
 @pytest.mark.parametrize("is_wanted", [True, False])
 def test_in_the_interface_a_bake_that_cannot_start_is_a_warning(monkeypatch: pytest.MonkeyPatch, is_wanted: bool) -> None:
     """While one runs whose values are adjusted, for example."""

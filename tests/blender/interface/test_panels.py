@@ -242,6 +242,17 @@ def test_the_forces_of_the_scene_are_listed(bpy: Any, draw: Any) -> None:
     assert drawn(draw(force_panels.MPM_PT_reading)) == {"motion_samples", "use_render_modifiers"}
 
 
+def test_a_field_outside_the_effector_collection_is_not_said_to_act(bpy: Any, draw: Any) -> None:
+    fan = add_field(bpy, "WIND", "Fan")
+    chosen = bpy.context.scene.mpm.effector_collection = bpy.data.collections.new("Chosen")
+    activate(bpy, fan)
+    assert draw(object_panels.MPM_PT_object).texts() == ["Not in the Effector Collection"]
+    assert draw(object_panels.MPM_PT_field_heat) is None
+    chosen.objects.link(fan)
+    assert draw(object_panels.MPM_PT_object).texts() == ["Its force field acts on particles"]
+    assert draw(object_panels.MPM_PT_field_heat) is not None
+
+
 def test_the_box_shows_its_corners_until_an_object_gives_them(bpy: Any, draw: Any) -> None:
     add_emitter(bpy)
     domain = bpy.context.scene.mpm.domain

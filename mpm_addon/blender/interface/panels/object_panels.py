@@ -33,8 +33,10 @@ class MPM_PT_object(PhysicsPanel, bpy.types.Panel):
             return
         if has_role(item):
             layout.prop(item.mpm, "type")
-        if has_field(item):
+        if acts(context.scene, item):
             layout.label(text="Its force field acts on particles", icon="FORCE_FORCE")
+        elif has_field(item):
+            layout.label(text="Not in the Effector Collection", icon="INFO")
         if complaint(item):
             draw_lines(layout, complaint(item), "ERROR")
         if locked(item) and item.mpm.type in ROLES:
