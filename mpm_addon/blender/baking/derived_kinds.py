@@ -8,11 +8,13 @@ import bpy
 
 from ...core.messages import Message
 from ...core.particles import Moment
-from ...storage import open_cache
+from ...derived.debris_settings import DebrisSettings
+from ...derived.sources import bodies_of_debris, emitters_of_debris
+from ...storage import open_cache, read_scene
 from ...storage.derived import derived_path
-from ...storage.take import DEBRIS, FOAM, SKIN, SURFACE, VOLUME
+from ...storage.take import DEBRIS, FOAM, SCENE, SKIN, SURFACE, VOLUME
 from .. import display
-from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.blender_types import BlenderMaterial, BlenderObject, BlenderScene
 from ..playback import particle_objects, skin_objects, surface_objects, swarm_objects, volume_objects
 from ..settings import paths
 from ..settings.derived_settings import displayed_as_mesh
@@ -184,12 +186,12 @@ class _Swarm(DerivedKind):
     def add_object(self, scene: BlenderScene, item: BlenderObject) -> bool:
         if swarm_objects.swarm_of(item, self.name) is not None:
             return False
-        self.dress(item, swarm_objects.add(item, self.name))
+        self.dress(scene, item, swarm_objects.add(item, self.name))
         display.dress_fog(item, self.name)
         return True
 
-    def dress(self, item: BlenderObject, shown: BlenderObject) -> None:
-        """Give the object that shows it beside a particle object its look."""
+    def dress(self, scene: BlenderScene, item: BlenderObject, shown: BlenderObject) -> None:
+        """Give the object that shows it beside a particle object its look. Raises MpmError: there is no cache."""
         raise NotImplementedError
 
     def remove_objects(self, item: BlenderObject) -> None:
@@ -208,7 +210,7 @@ class _Foam(_Swarm):
     when_busy, when_idle = "Foam is being made; stop it first", "No foam is being made"
     first = ("amount", "life")
 
-    def dress(self, item: BlenderObject, shown: BlenderObject) -> None:
+    def dress(self, scene: BlenderScene, item: BlenderObject, shown: BlenderObject) -> None:
         display.dress_foam(shown)
 
 
@@ -221,8 +223,20 @@ class _Debris(_Swarm):
     when_busy, when_idle = "Debris is being made; stop it first", "No debris is being made"
     first = ("chips", "dust")
 
-    def dress(self, item: BlenderObject, shown: BlenderObject) -> None:
-        display.dress_debris(item, shown)
+    def dress(self, scene: BlenderScene, item: BlenderObject, shown: BlenderObject) -> None:
+        described = read_scene(open_cache(paths.shown_folder(item)).takes[-1].folder / SCENE)
+        bodies = bodies_of_debris(described, DebrisSettings())
+        items = {name: found for found in scene.objects if found.mpm.type == "collider" for name in (found.name_full, found.name)}
+        inside = {number: _inside_of(items[name]) for name, number in bodies.items() if name in items}
+        # without a material that breaks, emitters are named
+        makers = {*emitters_of_debris(described, DebrisSettings()), *bodies.values()} if bodies else None
+        display.dress_debris(item, shown, inside, makers)
+
+
+def _inside_of(item: BlenderObject) -> BlenderMaterial | None:
+    """The material of the faces inside the pieces of a collider."""
+    slots, chosen = item.material_slots, item.mpm.collider.inside
+    return slots[chosen].material if chosen < len(slots) else display.inside_of_pieces(item)
 
 
 DERIVED_KINDS: Mapping[str, DerivedKind] = {kind.name: kind for kind in (_Surface(), _Skin(), _Volume(), _Foam(), _Debris())}

@@ -1,5 +1,6 @@
 """The look of foam and debris: points, stones and volumes, with Blender materials that belong to the artist once they are made."""
 
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import bpy
@@ -35,19 +36,30 @@ def dress_foam(shown: BlenderObject) -> None:
     set_input(modifier, foam.MATERIAL, material)
 
 
-def dress_debris(item: BlenderObject, shown: BlenderObject) -> None:
-    """Give the object with the debris of a particle object its modifier and materials, unless it has a modifier already."""
+def dress_debris(
+    item: BlenderObject, shown: BlenderObject, bodies: Mapping[int, BlenderMaterial | None], makers: Collection[int] | None
+) -> None:
+    """Give the object with the debris of a particle object its modifier and materials, unless it has a modifier already.
+
+    Args:
+        item: the particle object.
+        shown: the object with the debris.
+        bodies: the materials of the chips of colliders that break, by the number of their debris, which follow those of the emitters.
+        makers: the numbers of the emitters and colliders that make debris; None stands for all. The first gives dust its color.
+    """
     if any(modifier.type == "NODES" for modifier in shown.modifiers):
         return
     modifier = shown.modifiers.new(debris.NAME, "NODES")
     modifier.node_group = assets.asset(debris)
-    dust = _surface(DUST_NAME, _color(item), _DRY)
-    chips = [part.material for part in item.mpm.display.parts] or [dust]
-    for material in dict.fromkeys((*chips, dust)):
+    chips = dict(enumerate(part.material for part in item.mpm.display.parts)) | dict(bodies)
+    dust = _surface(DUST_NAME, _pale(material for number, material in chips.items() if makers is None or number in makers), _DRY)
+    for material in dict.fromkeys((*chips.values(), dust)):
         if material is not None:
             shown.data.materials.append(material)
+    chosen: BlenderMaterial | None = dust
     for number, name in enumerate(debris.CHIP_MATERIALS):
-        set_input(modifier, name, chips[min(number, len(chips) - 1)])
+        chosen = chips.get(number, chosen)
+        set_input(modifier, name, chosen)
     set_input(modifier, debris.DUST_MATERIAL, dust)
 
 
@@ -60,17 +72,27 @@ def dress_fog(item: BlenderObject, kind: str) -> None:
     if not len(shown.data.materials):
         scenes: Any = bpy.data.scenes
         scene: Any = next((scene for scene in scenes if item.name in scene.objects), bpy.context.scene)
-        color = _WHITE if kind == FOAM else _color(item)
+        color = _WHITE if kind == FOAM else _color_of_fog(item)
         shown.data.materials.append(_volume(fog_objects.NAMES[kind], color, scene.unit_settings.scale_length))
 
 
-def _color(item: BlenderObject) -> tuple[float, float, float, float]:
-    """The color of dust: that of the first emitter, but paler, because fine grains scatter more light."""
-    for part in item.mpm.display.parts:
-        if part.material is not None:
-            red, green, blue = (max(float(each), 0.0) ** 0.7 for each in part.material.diffuse_color[:3])
+def _pale(materials: Iterable[BlenderMaterial | None]) -> tuple[float, float, float, float]:
+    """The color of dust: that of the first of some materials, but paler, because fine grains scatter more light."""
+    for material in materials:
+        if material is not None:
+            red, green, blue = (max(float(each), 0.0) ** 0.7 for each in material.diffuse_color[:3])
             return red, green, blue, 1.0
     return 0.8, 0.8, 0.8, 1.0
+
+
+def _color_of_fog(item: BlenderObject) -> tuple[float, float, float, float]:
+    """The color of dust as a volume: that of the points in its place."""
+    shown = item.mpm.debris.object
+    for material in () if shown is None else shown.data.materials:
+        if material is not None and material.name.startswith(DUST_NAME):
+            red, green, blue = material.diffuse_color[:3]
+            return red, green, blue, 1.0
+    return _pale(part.material for part in item.mpm.display.parts)
 
 
 def _surface(name: str, color: tuple[float, float, float, float], roughness: float) -> BlenderMaterial:

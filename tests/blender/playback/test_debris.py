@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,18 @@ import pytest
 from mpm_addon.blender import display
 from mpm_addon.blender.baking import derived_facts, derived_kinds
 from mpm_addon.blender.host.wording import in_blender
-from mpm_addon.blender.playback import fog_objects, orphans, swarm_objects
+from mpm_addon.blender.playback import fog_objects, orphans, particle_objects, swarm_objects
+from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.messages import NOTHING
 from mpm_addon.core.particles import Moment
+from mpm_addon.core.scene.description import Collider
+from mpm_addon.core.scene.fracture import Fracture
 from mpm_addon.derived.debris_settings import DebrisSettings
 from mpm_addon.storage import open_cache
 from mpm_addon.storage.derived import Origin, derived_path, source_of
 from mpm_addon.storage.swarm_file import StoredSwarm, write_swarm
 from mpm_addon.storage.take import DEBRIS
+from tests.blender.scenes import add_collider, description, write_cache
 
 blender = pytest.mark.blender
 COUNT = 6
@@ -123,7 +128,7 @@ def test_only_the_last_files_of_volumes_are_kept(bpy: Any, particles: Any) -> No
 
 def test_the_operators_make_and_delete_debris(bpy: Any, particles: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dressed: list[Any] = []
-    monkeypatch.setattr(derived_kinds.display, "dress_debris", lambda _item, shown: dressed.append(shown))
+    monkeypatch.setattr(derived_kinds.display, "dress_debris", lambda _item, shown, *_materials: dressed.append(shown))
     scene = bpy.context.scene
     scene.mpm.debris.emitters = open_cache(particles.mpm.cache).manifest["emitters"][0]
     assert bpy.ops.mpm.debris_make() == {"FINISHED"}
@@ -149,7 +154,7 @@ def test_chips_become_stones_of_their_size_in_the_material_of_their_emitter_and_
     write(particles, 1)
     shown = swarm_objects.add(particles, DEBRIS)
     for _again in range(2):
-        display.dress_debris(particles, shown)
+        display.dress_debris(particles, shown, {}, None)
     (modifier,) = shown.modifiers
     bpy.context.scene.frame_set(1)
     stones, points = evaluated(bpy, shown)
@@ -161,6 +166,33 @@ def test_chips_become_stones_of_their_size_in_the_material_of_their_emitter_and_
     assert evaluated(bpy, shown) == ([], COUNT // 2)
     display.set_input(modifier, "Dust", False)
     assert evaluated(bpy, shown) == ([], 0)
+
+
+@blender
+def test_chips_of_colliders_that_break_have_the_material_inside_their_pieces(bpy: Any, tmp_path: Path) -> None:
+    shape, fracture = SHAPES["box"](size=(1.0, 1.0, 1.0)), Fracture()
+    bodies = tuple(Collider(name, shape, dynamic=True, density=2000.0, fracture=fracture) for name in ("Wall", "Pot"))
+    described = replace(description(), emitters=description().emitters[:1], colliders=(Collider("Floor", shape), *bodies))
+    scene = bpy.context.scene
+    scene.mpm.cache = str(write_cache(tmp_path / "cache", {1: 6}, scene=described))
+    blue, brick = (bpy.data.materials.new(name) for name in ("Blue", "Brick"))
+    brick.diffuse_color = (0.5, 0.1, 0.1, 1.0)
+    wall, _pot = add_collider(bpy, "Wall"), add_collider(bpy, "Pot")
+    for material in (blue, brick):
+        wall.data.materials.append(material)
+    item = particle_objects.result_object(scene, str(tmp_path / "cache"))
+    display.dress(item, [display.Look("water ball", (0.0, 0.0, 1.0, 1.0), False, "water", "water")])
+    assert derived_kinds.DERIVED_KINDS[DEBRIS].add_object(scene, item)
+    shown = item.mpm.debris.object
+    (modifier,) = shown.modifiers
+    chips = [modifier[display.input_identifier(modifier.node_group, f"Material of Emitter {number}")] for number in (1, 2, 3, 4)]
+    pot = bpy.data.materials["Pot Inside"]
+    assert chips == [item.mpm.display.parts[0].material, brick, pot, pot]
+    assert {brick, pot} < set(shown.data.materials)
+    # water throws off no debris, so the dust is that of the wall
+    item.mpm.debris.is_fog = True
+    for dust in (bpy.data.materials["MPM Dust"], item.mpm.debris.fog.data.materials[0]):
+        assert tuple(dust.diffuse_color)[:3] == pytest.approx((0.5**0.7, 0.1**0.7, 0.1**0.7))
 
 
 def evaluated(bpy: Any, shown: Any) -> tuple[list[float], int]:
