@@ -7,12 +7,12 @@ reading frames.
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.particles import DAMAGE, Moment, Piece
+from ..core.particles import DAMAGE, Moment
 from ..core.swarm.debris_births import CHIP, DUST, Limits
 from ..storage.cache import Cache
 from ..storage.take import DEBRIS
-from .boundaries import Poses
-from .debris_pieces import born_of_pieces, cracks_between
+from .debris_lineage import Lineage, lineage_of
+from .debris_pieces import Formed, born_of_pieces, cracks_between
 from .debris_settings import DebrisSettings
 from .debris_swarm import VOLUME_RATIO, advanced, born, broken, flying_chips, hanging_dust, sizes
 from .sources import bodies_of_debris, emitters_of_debris
@@ -44,9 +44,9 @@ class DebrisProduct(SwarmProduct):
         life = max(settings.chip_life, settings.dust_life)
         emitters, self._bodies = emitters_of_debris(scene, settings), bodies_of_debris(scene, settings)
         super().__init__(cache, scene, emitters, settings.hash, life, threads=threads)
-        self._pieces: dict[str, Piece] = {}
-        # the cached frame before each
-        self._earlier: dict[int, int] = {}
+        self._formed = Formed({}, Lineage({}, {}, {}))
+        # of the cached frames, by number
+        self._places: dict[int, int] = {}
         self._settings = settings
         self._chip = _CHIP_SIZE * self._cell if settings.chip_size is None else settings.chip_size
         self._dust = _DUST_SIZE * self._cell if settings.dust_size is None else settings.dust_size
@@ -56,9 +56,11 @@ class DebrisProduct(SwarmProduct):
     def _prepare(self) -> None:
         self._speeds = {number: breaking_speed(speed) for number, speed in mean_speeds(self._cache).items()}
         if self._bodies:
-            numbers = self._cache.frames
-            self._earlier = dict(zip(numbers[1:], numbers, strict=False))
-            self._pieces = {name: piece for name, (_moment, piece) in self._cache.pieces().items()}
+            moments = [Moment(number) for number in self._cache.frames]
+            self._places = {moment.number: place for place, moment in enumerate(moments)}
+            pieces = {name: piece for name, (_moment, piece) in self._cache.pieces().items()}
+            frames = [self._cache.take_of(moment).journal()[moment]["poses"] for moment in moments]
+            self._formed = Formed(pieces, lineage_of(frames, pieces))
 
     def _advanced(self, swarm: Swarm, before: Around, after: Around, seconds: float) -> Swarm:
         given, gravity = self._settings, self._gravity(before)
@@ -73,17 +75,9 @@ class DebrisProduct(SwarmProduct):
         limits = Limits(given.chips, given.dust, slow, _FAST * slow, seconds, given.spread)
         contact = flying_chips(seconds, gravity, given.chip_drag, given.bounce, given.friction).contact
         of_material = born(after, broken(before, after, self._has_bonds), limits, contact, self._cell)
-        earlier = self._poses_before(before)
-        cracks = cracks_between(earlier, before.poses, after.poses, self._pieces, seconds, self._bodies)
+        place = self._places.get(after.number, 0)
+        cracks = cracks_between(before.poses, after.poses, place, self._formed, seconds, self._bodies)
         return born_of_pieces(after, cracks, limits, contact, self._cell, of_material)
-
-    def _poses_before(self, around: Around) -> Poses:
-        """The poses of dynamic colliders and pieces in the cached frame before another; its own, if it is the first."""
-        if around.number not in self._earlier:
-            return around.poses
-        moment = Moment(self._earlier[around.number])
-        noted = self._cache.take_of(moment).journal()[moment]["poses"]
-        return {name: np.array(pose, np.float64) for name, pose in noted.items()}
 
     def _life(self, kind: NDArray[np.int32]) -> Floats:
         return np.where(kind == CHIP, self._settings.chip_life, self._settings.dust_life)

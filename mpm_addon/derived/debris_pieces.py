@@ -1,4 +1,4 @@
-"""Chips and dust of rigid bodies that break: along the cracks between new pieces, as these part in the frame after they first appear.
+"""Chips and dust of rigid bodies that break: along the cracks between pieces, as these part in the frame after they appear.
 
 What moved before the body broke says nothing about how its pieces part, so they need two frames of their own.
 """
@@ -13,6 +13,7 @@ from ..core.particles import Piece
 from ..core.swarm.debris_births import CHIP, DUST, Limits
 from ..storage.swarm_file import rounded
 from .boundaries import Poses
+from .debris_lineage import Lineage
 from .swarm import MOST_BIRTHS, Around, Floats, Swarm, chances, new_ids, together
 from .swarm_paths import lead_past
 from .swarm_walls import Contact, keep_outside
@@ -55,51 +56,40 @@ class Cracks(NamedTuple):
         return self.corners[:, corner] - self.corners[:, 0]
 
 
-def cracks_between(
-    earlier: Poses, before: Poses, after: Poses, pieces: Mapping[str, Piece], seconds: float, numbers: Mapping[str, int]
-) -> Cracks:
-    """The cracks between the pieces that first appeared in the frame before and are still there, in the order of their names.
+class Formed(NamedTuple):
+    """The pieces that have formed, by name, and their lineage."""
+
+    pieces: Mapping[str, Piece]
+    lineage: Lineage
+
+
+def cracks_between(before: Poses, after: Poses, place: int, formed: Formed, seconds: float, numbers: Mapping[str, int]) -> Cracks:
+    """The cracks whose sides are pieces that are both in a frame and the one before, for the first time since they parted.
 
     Args:
-        earlier, before, after: the poses of bodies and pieces at three frames, world from local (4, 4), by name.
-        pieces: all that have formed, by name.
-        seconds: between the last two frames [s].
+        before, after: the poses of bodies and pieces at both frames, world from local (4, 4), by name.
+        place: that of the later frame among the cached frames.
+        formed: see `Formed`.
+        seconds: between the frames [s].
         numbers: what stands for the bodies that may break, by name; others are left out.
     """
+    pieces, lineage = formed
     found: list[Cracks] = []
-    fresh = {name: piece for name, piece in sorted(pieces.items()) if name in before and name not in earlier and piece.whole in numbers}
-    for _parent, all_names in sorted(_parents(earlier, before, fresh).items()):
-        names = [name for name in all_names if name in after]
-        if len(names) > 1:
-            starts, ends = (np.array([poses[name] for name in names]) for poses in (before, after))
-            whole = fresh[names[0]].whole
-            found.append(_cracks_of([fresh[name] for name in names], starts, ends, seconds, numbers[whole]))
+    for whole, number in sorted(numbers.items()):
+        names = [name for name in sorted(pieces) if pieces[name].whole == whole and name in before and name in after]
+        if all(lineage.first[name] != place - 1 for name in names):
+            continue
+        local, owner, other = _shared([pieces[name] for name in names])
+        pairs, which = np.unique(np.column_stack([owner, other]), axis=0, return_inverse=True)
+        is_new = np.array([lineage.is_new(names[one], names[two], place) for one, two in pairs.tolist()], np.bool_)[which.ravel()]
+        local, owner, other = local[is_new], owner[is_new], other[is_new]
+        starts, ends = (np.array([poses[name] for name in names]) for poses in (before, after))
+        corners, there = (_moved(poses[owner], local) for poses in (ends, starts))
+        gap, gap_before = (_apart(here, _moved(poses[other], local)) for here, poses in ((corners, ends), (there, starts)))
+        parting = np.maximum(gap - gap_before, 0.0) / seconds
+        found.append(Cracks(corners, (corners - there) / seconds, parting, np.full(len(local), number, np.int32)))
     none = Cracks(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)), np.zeros(0), np.zeros(0, np.int32))
     return Cracks(*(np.concatenate(arrays) for arrays in zip(none, *found, strict=True)))
-
-
-def _parents(before: Poses, after: Poses, fresh: Mapping[str, Piece]) -> dict[str, list[str]]:
-    """The new pieces of each body or piece that has broken: of those that are gone, the one that was nearest.
-
-    Pieces of two that broke at once share an old crack, which is none between them.
-    """
-    found: dict[str, list[str]] = {}
-    for name, piece in fresh.items():
-        gone = sorted(each for each in before if each not in after and (each == piece.whole or each.startswith(f"{piece.whole}/")))
-        if gone:
-            middle = np.append(piece.vertices.mean(axis=0), 1.0)
-            ways = [float(np.linalg.norm((after[name] - before[each]) @ middle)) for each in gone]
-            found.setdefault(gone[int(np.argmin(ways))], []).append(name)
-    return found
-
-
-def _cracks_of(pieces: Sequence[Piece], starts: Floats, ends: Floats, seconds: float, number: int) -> Cracks:
-    """The cracks between the pieces of one body, given their poses (n, 4, 4) in the frame before and now."""
-    local, owner, other = _shared(pieces)
-    corners, before = (_moved(poses[owner], local) for poses in (ends, starts))
-    gap, gap_before = (_apart(here, _moved(poses[other], local)) for here, poses in ((corners, ends), (before, starts)))
-    parting = np.maximum(gap - gap_before, 0.0) / seconds
-    return Cracks(corners, (corners - before) / seconds, parting, np.full(len(local), number, np.int32))
 
 
 def _apart(corners: Floats, there: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Chips and dust of rigid bodies that break: on their cracks, once pieces part, and the same however they are made."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.scene.fracture import Fracture
 from mpm_addon.core.scene.settings import CacheSettings, Solver, Time
 from mpm_addon.derived import debris_settings
-from mpm_addon.derived.debris_pieces import Cracks, cracks_between
+from mpm_addon.derived.debris_lineage import lineage_of
+from mpm_addon.derived.debris_pieces import Cracks, Formed, cracks_between
 from mpm_addon.derived.debris_settings import DebrisSettings
 from mpm_addon.derived.sources import bodies_of_debris, emitters_of_debris
 from mpm_addon.derived.swarm import MOST_BIRTHS
@@ -130,9 +131,15 @@ def test_pieces_that_do_not_part_make_none(tmp_path: Path, capsys: pytest.Captur
     assert [len(debris(tmp_path, number)["id"]) for number in range(1, 7)] == [0] * 6
 
 
-def cracks(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], pieces: Mapping[str, Piece], was: str = "brick") -> Cracks:
-    """Those at the end of a tenth of a second, of a body that was whole, or of its parts, a frame before its beginning."""
-    return cracks_between(dict.fromkeys(was.split(), np.eye(4)), before, after, pieces, 0.1, {"brick": 3})
+def cracks(before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], pieces: Mapping[str, Piece]) -> Cracks:
+    """Those at the end of a tenth of a second, of a body that was whole a frame before its beginning."""
+    return last_cracks([{"brick": np.eye(4)}, before, after], pieces)
+
+
+def last_cracks(frames: Sequence[Mapping[str, np.ndarray]], pieces: Mapping[str, Piece]) -> Cracks:
+    """Those of the last frame."""
+    formed = Formed(pieces, lineage_of(frames, pieces))
+    return cracks_between(frames[-2], frames[-1], len(frames) - 1, formed, 0.1, {"brick": 3})
 
 
 def test_a_piece_that_turns_carries_its_debris_along() -> None:
@@ -166,13 +173,44 @@ def test_loose_parts_and_pieces_that_break_again_at_once_have_no_cracks() -> Non
     assert len(cracks(both, {"brick/1": at(-0.2)}, {"brick/1": LEFT, "brick/2": RIGHT}).parting) == 0
 
 
+QUARTERS = {"brick/3": box(-0.2, -0.1, (-0.1,)), "brick/4": box(-0.1, 0.0, (-0.1, 0.0)), "brick/5": MIDDLE, "brick/6": END}
+HALVES = {"brick/1": LEFT, "brick/2": RIGHT}
+
+
+def halves(names: Mapping[str, Piece], way: float = 1.0) -> dict[str, np.ndarray]:
+    """The poses of some pieces: the halves of the brick have parted by twice a way [m]."""
+    return {name: at(-way if name in ("brick/1", "brick/3", "brick/4") else way) for name in names}
+
+
+def places(found: Cracks, way: float = 1.0) -> list[float]:
+    """Where along x in the brick the cracks are that were found between the parts of halves that have parted [m]; each once."""
+    x = found.corners[:, :, 0].mean(axis=1)
+    return sorted(set((x - way * np.sign(x)).round(6).tolist()))
+
+
 def test_two_that_break_in_the_same_frame_have_no_new_crack_between_them() -> None:
-    pieces = {"brick/3": box(-0.2, -0.1, (-0.1,)), "brick/4": box(-0.1, 0.0, (-0.1, 0.0)), "brick/5": MIDDLE, "brick/6": END}
-    before = {name: at(-1.0 if name < "brick/5" else 1.0) for name in pieces}
-    poses = {"brick/1": at(-1.0), "brick/2": at(1.0)}
-    found = cracks_between(poses, before, before, pieces, 0.1, {"brick": 0})
-    # not that in the middle of the brick
-    assert sorted(found.corners[:, :, 0].mean(axis=1).round(6).tolist()) == [-1.1] * 4 + [1.1] * 4
+    frames = [{"brick": at(0.0)}, halves(HALVES), halves(HALVES), halves(QUARTERS), halves(QUARTERS)]
+    pieces = HALVES | QUARTERS
+    assert places(last_cracks(frames[:3], pieces)) == [0.0]
+    assert places(last_cracks(frames, pieces)) == [-0.1, 0.1]
+    # nor if the cache begins with pieces
+    assert places(last_cracks(frames[2:], pieces)) == [-0.1, 0.1]
+    assert places(last_cracks([*frames, frames[-1]], pieces)) == []
+
+
+def test_a_crack_waits_while_one_of_its_sides_breaks_on() -> None:
+    mixed = {"brick/1": LEFT, "brick/5": MIDDLE, "brick/6": END}
+    pieces = HALVES | QUARTERS
+    # the right half is there in one frame only
+    frames = [{"brick": at(0.0)}, halves(HALVES), halves(mixed), halves(mixed)]
+    assert places(last_cracks(frames[:3], pieces)) == []
+    assert places(last_cracks(frames, pieces)) == [0.0, 0.1]
+    assert places(last_cracks([*frames, frames[-1]], pieces)) == []
+    # then the left one breaks, along a crack of its own
+    later = [*frames, halves(QUARTERS), halves(QUARTERS)]
+    assert places(last_cracks(later, pieces)) == [-0.1]
+    # both break on before any frame is the second of both
+    assert places(last_cracks([*frames[:2], halves(QUARTERS), halves(QUARTERS)], pieces)) == [-0.1, 0.0, 0.1]
 
 
 def test_pieces_that_share_one_triangle_have_a_crack() -> None:
