@@ -75,9 +75,9 @@ def main() -> int:
         print(f"build: error: {error}", file=sys.stderr, flush=True)
         return 1
     for archive in archives:
-        print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
-    for archive in archives:
         print(f"build: {archive.name} {kernels_inside(archive)}", flush=True)
+    for archive in archives:
+        print(f"build: {archive.relative_to(ROOT)} ({archive.stat().st_size / 1e6:.0f} MB)", flush=True)
     return 0
 
 

@@ -59,7 +59,9 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(".")))
 
 
-def test_a_release_has_zips_for_every_platform_and_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_release_has_zips_for_every_platform_and_checksums(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Without wheels from the network: what is built for which platform, with which kernels, and what is written beside it."""
     built: dict[str, list[str]] = {}
 
@@ -80,6 +82,8 @@ def test_a_release_has_zips_for_every_platform_and_checksums(tmp_path: Path, mon
     platforms = ("linux_x64", "linux_arm64", "windows_x64", "macos_arm64")
     assert set(built) == {f"mpm_addon-9.9.9-{platform}.zip" for platform in platforms}
     here = f"mpm_addon-9.9.9-{build_extension.this_platform().replace('-', '_')}.zip"
+    # whoever runs the tool finds the zip of this platform in its last line
+    assert capsys.readouterr().out.splitlines()[-1] == f"build: {here} (0 MB)"
     assert built.pop(here) == build_extension.levels_to_compile(is_release=True)
     assert not any(built.values()), "kernels for a platform that cannot compile them"
     sums = (tmp_path / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
