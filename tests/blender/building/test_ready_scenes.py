@@ -44,6 +44,12 @@ def add(bpy: Any, name: str, **options: str) -> Any:
     return bpy.context.scene
 
 
+def is_promised(size: str, particles: int) -> bool:
+    """Whether the description of a size, "20,000 to 90,000 particles ...", is right."""
+    low, _, high, *_ = adding.SIZES[size][1].replace(",", "").split()
+    return int(low) <= particles <= int(high)
+
+
 def test_every_ready_scene_is_listed() -> None:
     assert list(COUNTS) == list(SCENES)
 
@@ -55,7 +61,7 @@ def test_a_ready_scene_is_whole_and_without_a_warning(bpy: Any, name: str) -> No
     assert (len(described.emitters), len(described.colliders)) == COUNTS[name]
     cost = estimate(described)
     assert warnings_of(described, cost) == []
-    assert 25_000 < cost.particles < 150_000
+    assert is_promised("draft", cost.particles)
     assert (scene.camera.type, scene.frame_start, scene.frame_current) == ("CAMERA", 1, 1)
     assert scene.mpm.cache.startswith("//cache_mpm_")
     assert bpy.context.view_layer.objects.active.mpm.type == "emitter"
@@ -74,6 +80,7 @@ def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_eith
     assert warnings_of(described, cost) == []
     assert cost.particles > max(300_000, 3 * draft.particles)
     assert cost.particles < 450_000
+    assert is_promised("full", cost.particles)
 
 
 @pytest.mark.parametrize(

@@ -31,20 +31,24 @@ class Region:
         self._category = category
 
 
+class Area:
+    """An editor with a closed sidebar."""
+
+    def __init__(self, kind: str) -> None:
+        self.type, self.region, self.space = kind, Region(), SimpleNamespace(show_region_ui=False)
+        self.regions, self.spaces = [self.region], SimpleNamespace(active=self.space)
+        self.is_tagged = False
+
+    def tag_redraw(self) -> None:
+        self.is_tagged = True
+
+
 class Window:
     """A window with a 3D view and a timeline."""
 
     def __init__(self) -> None:
-        self.region = Region()
-        self.space = SimpleNamespace(show_region_ui=False)
-        tagged: list[str] = []
-        areas = [
-            SimpleNamespace(
-                type=kind, regions=[self.region], spaces=SimpleNamespace(active=self.space), tag_redraw=lambda: tagged.append("")
-            )
-            for kind in ("VIEW_3D", "DOPESHEET_EDITOR")
-        ]
-        self.screen = SimpleNamespace(areas=areas)
+        self.view, self.timeline = Area("VIEW_3D"), Area("DOPESHEET_EDITOR")
+        self.screen = SimpleNamespace(areas=[self.view, self.timeline])
 
     def as_pointer(self) -> int:
         return id(self)
@@ -64,11 +68,16 @@ def test_the_tab_is_shown_in_the_window_of_the_artist_once_it_is_there(windows: 
     (mine, other), timers = windows
     sidebar.open_tab(SimpleNamespace(window=mine))  # type: ignore[arg-type]
     (choose,) = timers
-    assert (mine.space.show_region_ui, other.space.show_region_ui) == (True, False)
     assert choose() is not None
-    mine.region.is_drawn = True
+    assert mine.view.is_tagged
+    for area in (mine.view, mine.timeline, other.view):
+        area.region.is_drawn = True
     assert choose() is None
-    assert mine.region.active_panel_category == sidebar.TAB
+    assert mine.view.region.active_panel_category == sidebar.TAB
+    assert mine.view.space.show_region_ui
+    for area in (mine.timeline, other.view, other.timeline):
+        assert not area.space.show_region_ui
+        assert area.region.active_panel_category != sidebar.TAB
 
 
 def test_a_window_that_was_closed_since_is_left_alone(windows: Any) -> None:
@@ -90,4 +99,4 @@ def test_without_an_interface_nothing_is_opened(windows: Any) -> None:
     opened, timers = windows
     sidebar.bpy.app.background = True
     sidebar.open_tab(SimpleNamespace(window=opened[0]))  # type: ignore[arg-type]
-    assert (opened[0].space.show_region_ui, timers) == (False, [])
+    assert (opened[0].view.space.show_region_ui, timers) == (False, [])
