@@ -2,14 +2,13 @@
 
 Nodes hold, summed over particles with their weights w, the capacity C = w m c [J/K], the conductance V k, V k T, and the occupied share of
 space. Temperature passes between neighboring nodes through the share of their common face that material occupies, which follows from
-theirs, relative to the fullest node near them on the same line; nothing passes through a free surface, and along one, and along the edge of
-a bar, as much as its cross section lets. Particles take up changes, not temperatures, so nothing spreads by being transferred (as
-velocities with FLIP, Zhu and Bridson 2005). What nodes do not see of the particles' temperatures would stay forever, so these relax toward
-the nodes' by BLEND times the step over the time in which heat crosses a cell. That conducts heat too, as much as BLEND / 4 of the
-conductivity (the variance of the spline, h^2 / 4, twice, over 2 h^2), by which conduction between nodes is reduced. Both conserve heat.
-
-Right after a sort, particles of a block touch only nodes of that block and the ones above. Blocks of one *color*, whose coordinates have
-the same parities, touch no common node.
+theirs, relative to the fullest node near them on the same line; nothing passes through the free surface of a body of several cells, and
+along one, and along the edge of a bar, as much as its cross section lets. Particles take up changes, not temperatures, so nothing spreads
+by being transferred (as velocities with FLIP, Zhu and Bridson 2005). What nodes do not see of the particles' temperatures would stay
+forever, so these relax toward the nodes' by BLEND times the step over the time in which heat crosses a cell. That conducts heat too, as
+much as BLEND / 4 of the conductivity (the variance of the spline, h^2 / 4, twice, over 2 h^2), by which conduction between nodes is
+reduced. Both conserve heat. Right after a sort, particles of a block touch only nodes of that block and the ones above. Blocks of one
+*color*, whose coordinates have the same parities, touch no common node.
 """
 
 import math
