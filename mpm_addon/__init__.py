@@ -7,7 +7,7 @@ Imports nothing of Blender until `register` runs, so the command line and the Py
 bl_info = {
     "name": "MPM",
     "author": "The MPM add-on maintainers",
-    "version": (0, 1, 0),
+    "version": (1, 0, 0),
     "blender": (4, 2, 0),
     "category": "Physics",
     "description": "Snow, sand, water and jelly by the Material Point Method",

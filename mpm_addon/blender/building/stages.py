@@ -72,10 +72,9 @@ DRAFT = Studio(
     sky=(0.62, 0.70, 0.82),
     brightness=0.3,
     noise=0.05,
-    fog_bounces=2,
     view=("AgX", "AgX - Medium High Contrast"),
 )
-FULL = replace(DRAFT, size=(1920, 1080), samples=64, noise=0.01, fog_bounces=4, is_full=True)
+FULL = replace(DRAFT, size=(1920, 1080), samples=64, noise=0.01, is_full=True)
 
 
 class Stage:
