@@ -11,8 +11,8 @@ from ..host.blender_types import BlenderMaterial, BlenderObject
 Rgb = tuple[float, float, float]
 # The width of the joints between tiles, relative to a tile's edge; their color and that of the darkest tile, relative to the brightest.
 _JOINT, _JOINT_COLOR, _DARKEST_TILE = 0.02, 0.35, 0.8
-# Wet sand throws back a little less than half of the light of dry sand (Lekner and Dorf 1988), and is as rough as this.
-_SOAKED, _SHINE = 0.55, 0.3
+# Wet sand throws back about half of the light of dry sand (Lekner and Dorf 1988), and is smoother.
+_SOAKED, _SHINE = 0.45, 0.6
 
 
 # How much paler than its color a sky is at the horizon, and its color above relative to that between.

@@ -16,7 +16,7 @@ _BATTLEMENT = 0.045
 _SAND = ((0.34, 0.235, 0.135), (0.50, 0.37, 0.225))
 _SHELLS = ((0.42, 0.36, 0.31), (0.72, 0.66, 0.58))
 # Where earlier waves have wetted the beach: between the sea and the castle.
-_STRAND = Strand(-0.02, 0.14, 0.5)
+_STRAND = Strand(0.1, 0.5, 1.6)
 # The outside of a toy bucket that stands on its rim, and of the rim itself: (radius, height) [m].
 _BUCKET = [(0.0, 0.0), (0.118, 0.0), (0.122, 0.006), (0.118, 0.014), (0.108, 0.016), (0.082, 0.19), (0.076, 0.197), (0.0, 0.197)]
 
