@@ -2,7 +2,7 @@
 
 How far liquid spreads, how much of it foams and how much breaks is known only once it is simulated: what is said here is within a factor
 of two for surfaces of what splashes, up to two and a half times too much for what is calm, right for meshes that stay whole, and the right
-order of magnitude for the rest.
+order of magnitude for the rest. Debris of rigid bodies that break is not counted: how much there is depends on the cracks.
 """
 
 import dataclasses
