@@ -38,6 +38,18 @@ class Format:
     mutation: Mutation
 
 
+def try_all(*looks: Callable[[], Any]) -> None:
+    """Look at a cache in several ways, also after one was refused; raises the first refusal."""
+    problems: list[CacheError] = []
+    for look in looks:
+        try:
+            look()
+        except CacheError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+
+
 @dataclass
 class Report:
     """What became of the files of a campaign.

@@ -13,7 +13,6 @@ import numpy as np
 import plyfile
 import tomli_w
 
-from mpm_addon.core.errors import CacheError
 from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.geometry.subdivision import Subdivision
@@ -38,7 +37,7 @@ from mpm_addon.storage.volume_file import write_volume
 from mpm_addon.wedge.wedge import status_of
 from tests.storage import stand_in
 
-from .campaign import Format, Mutation
+from .campaign import Format, Mutation, try_all
 from .mutator import mutated, mutated_archive, mutated_container, mutated_json, mutated_tree
 from .scenes import POINTS, SCENE
 from .states import STATES
@@ -148,19 +147,12 @@ def check_status(folder: Path) -> None:
 def check_cache(folder: Path) -> None:
     """Everything that is read of a cache: its numbers, and its particles at frames and between."""
     cache = open_cache(folder / "cache")
-    problems: list[CacheError] = []
-    for look in (
+    try_all(
         lambda: json.dumps([dict(cache.manifest), list(cache.statistics()), cache.size()], allow_nan=False),
         lambda: (cache.time, list(cache.damaged()), cache.whole_moments()),
         lambda: [frame.attributes for frame in map(cache.state, cache.moments)],
         lambda: [MomentReader(cache).arrays(frame) for frame in (1.5, 1.75)],
-    ):
-        try:
-            look()
-        except CacheError as error:
-            problems.append(error)
-    if problems:
-        raise problems[0]
+    )
 
 
 def write_surfaces(folder: Path) -> Sequence[Path]:

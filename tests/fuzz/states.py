@@ -6,6 +6,7 @@ Whatever of a wrong checkpoint is accepted must also run, because kernels do not
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,7 +20,7 @@ from mpm_addon.core.stepping.simulation import Progress, Simulation
 from mpm_addon.storage import open_cache, read_scene
 from mpm_addon.storage.cache_writer import last_checkpoint
 
-from .campaign import Format
+from .campaign import Format, try_all
 from .mutator import ODD_NUMBERS, mutated_container
 
 BAKED = Path(__file__).parents[1] / "upgrade" / "version_1"
@@ -48,16 +49,8 @@ def _copy(name: str, pattern: str) -> Callable[[Path], Sequence[Path]]:
 def check_frames(folder: Path) -> None:
     """Everything that is read of frames with bonds, temperatures or pieces."""
     cache = open_cache(folder / "cache")
-    problems: list[CacheError] = []
-    looks: list[Callable[[], Any]] = [lambda: list(cache.damaged()), lambda: _check_pieces(cache.pieces())]
-    looks += [lambda moment=moment: _check_state(cache, moment) for moment in cache.moments]
-    for look in looks:
-        try:
-            look()
-        except CacheError as error:
-            problems.append(error)
-    if problems:
-        raise problems[0]
+    states = [partial(_check_state, cache, moment) for moment in cache.moments]
+    try_all(lambda: list(cache.damaged()), lambda: _check_pieces(cache.pieces()), *states)
 
 
 def _check_state(cache: Any, moment: Moment) -> None:

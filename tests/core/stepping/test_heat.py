@@ -1,6 +1,7 @@
 """Heat against closed forms and conservation, each with a negative control; and the same bytes however a scene is simulated."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -85,18 +86,26 @@ def stefan_front(stefan: float, seconds: float) -> float:
     return 2.0 * low * math.sqrt(DIFFUSIVITY * seconds)
 
 
-def test_the_front_of_stefans_problem_is_where_it_should_be_within_three_percent() -> None:
+Body = Callable[..., Scene]
+
+
+def check_stefan(body: Body) -> None:
+    """A body that melts from a wall on, with the latent heat of a Stefan number of 1."""
     latent, seconds = CAPACITY * HOT, 1000.0
     melting = replace(PLAIN, melting_temperature=0.0, latent_heat=latent)
     front = stefan_front(1.0, seconds)
 
     def melted_length(thermal: Thermal) -> float:
-        _, simulation = last_of(bar(seconds, thermal))
+        _, simulation = last_of(body(seconds, thermal))
         return LENGTH * float(melting.melted(simulation.snapshot()["heat_enthalpy"]).mean())
 
     assert melted_length(melting) == pytest.approx(front, rel=0.03)
     # negative control: a tenth less latent heat is seen
     assert melted_length(replace(melting, latent_heat=0.9 * latent)) > 1.03 * front
+
+
+def test_the_front_of_stefans_problem_is_where_it_should_be_within_three_percent() -> None:
+    check_stefan(bar)
 
 
 def insulated(**emitted: Any) -> Scene:
@@ -146,20 +155,23 @@ def test_what_conducts_no_heat_keeps_its_temperatures_while_it_moves() -> None:
     assert not np.array_equal(last_of(scene)[0].attribute("temperature"), start)
 
 
-def test_a_surface_cools_by_convection_and_radiation_as_a_thin_body_does() -> None:
-    """m c dT/dt = -A (h (T - Ta) + e s (T^4 - Ta^4)), with a conductivity so great that the inside follows."""
+def check_cooling(body: Body, surface_per_volume: float) -> None:
+    """m c dT/dt = -A (h (T - Ta) + e s (T^4 - Ta^4)), with a conductivity so great that the inside follows; A over the volume [1/m]."""
     transfer, emissivity, start, seconds = 200.0, 0.5, 900.0, 60.0
     thermal = replace(PLAIN, conductivity=2000.0, air_transfer=transfer, emissivity=emissivity)
-    scene = bar(seconds, thermal, start=start, wall=None, solver={"ambient_temperature": 20.0})
+    scene = body(seconds, thermal, start=start, wall=None, solver={"ambient_temperature": 20.0})
     frame, _ = last_of(replace(scene, colliders=()))
-    perimeter, volume = 2.0 * (LENGTH + 0.1), LENGTH * 0.1
     temperature, steps = start, 2000
     for _ in range(steps):
         warm, cold = temperature + 273.15, 293.15
         flux = transfer * (temperature - 20.0) + emissivity * STEFAN_BOLTZMANN * (warm**4 - cold**4)
-        temperature -= seconds / steps * perimeter * flux / (volume * DENSITY * CAPACITY)
+        temperature -= seconds / steps * surface_per_volume * flux / (DENSITY * CAPACITY)
     lost = start - float(frame.attribute("temperature").mean())
     assert lost == pytest.approx(start - temperature, rel=0.05) and lost > 20.0
+
+
+def test_a_surface_cools_by_convection_and_radiation_as_a_thin_body_does() -> None:
+    check_cooling(bar, 2.0 * (LENGTH + 0.1) / (LENGTH * 0.1))
 
 
 def test_a_field_heats_up_to_its_temperature_where_it_acts() -> None:

@@ -9,8 +9,7 @@ import pytest
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.particles import Frame
 from mpm_addon.core.scene.description import Collider, Scene
-from mpm_addon.core.stepping.heat_sources import STEFAN_BOLTZMANN
-from tests.core.stepping.test_heat import CAPACITY, CONDUCTIVITY, DENSITY, HOT, LENGTH, PLAIN, along, bar, heated, last_of, stefan_front
+from tests.core.stepping.test_heat import CONDUCTIVITY, HOT, LENGTH, along, bar, check_cooling, check_stefan, heated, last_of
 
 # as many particles along each axis as in two dimensions
 LATTICE: dict[str, Any] = {"sampling": "lattice", "particles_per_cell": 8}
@@ -54,33 +53,11 @@ def test_a_bar_in_space_warms_as_one_in_the_plane() -> None:
 
 
 def test_the_front_of_stefans_problem_is_where_it_should_be_within_three_percent() -> None:
-    latent, seconds = CAPACITY * HOT, 1000.0
-    melting = replace(PLAIN, melting_temperature=0.0, latent_heat=latent)
-    front = stefan_front(1.0, seconds)
-
-    def melted_length(thermal: Any) -> float:
-        _, simulation = last_of(block(seconds, thermal))
-        return LENGTH * float(melting.melted(simulation.snapshot()["heat_enthalpy"]).mean())
-
-    assert melted_length(melting) == pytest.approx(front, rel=0.03)
-    # negative control: a tenth less latent heat is seen
-    assert melted_length(replace(melting, latent_heat=0.9 * latent)) > 1.03 * front
+    check_stefan(block)
 
 
 def test_a_surface_cools_by_convection_and_radiation_as_a_thin_body_does() -> None:
-    """m c dT/dt = -A (h (T - Ta) + e s (T^4 - Ta^4)), with a conductivity so great that the inside follows."""
-    transfer, emissivity, start, seconds = 200.0, 0.5, 900.0, 60.0
-    thermal = replace(PLAIN, conductivity=2000.0, air_transfer=transfer, emissivity=emissivity)
-    scene = block(seconds, thermal, start=start, wall=None, solver={"ambient_temperature": 20.0})
-    frame, _ = last_of(replace(scene, colliders=()))
-    surface, volume = 2.0 * WIDTH**2 + 4.0 * WIDTH * LENGTH, WIDTH**2 * LENGTH
-    temperature, steps = start, 2000
-    for _ in range(steps):
-        warm, cold = temperature + 273.15, 293.15
-        flux = transfer * (temperature - 20.0) + emissivity * STEFAN_BOLTZMANN * (warm**4 - cold**4)
-        temperature -= seconds / steps * surface * flux / (volume * DENSITY * CAPACITY)
-    lost = start - float(frame.attribute("temperature").mean())
-    assert lost == pytest.approx(start - temperature, rel=0.05) and lost > 20.0
+    check_cooling(block, (2.0 * WIDTH**2 + 4.0 * WIDTH * LENGTH) / (WIDTH**2 * LENGTH))
 
 
 @pytest.mark.parametrize("transfer", [None, 500.0])
