@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import bpy
+from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 from ...core.laws import LAWS
@@ -237,6 +238,14 @@ def _store_groups(settings: Any, _context: Any) -> None:
         setattr(group, name, getattr(group, name))
 
 
+@persistent
+def _on_save(_path: str = "", _unused: Any = None) -> None:
+    """Store the group of each force field, which has no role, so that files that link it can override how it heats."""
+    for item in bpy.data.objects:
+        if item.library is None and item.override_library is None and item.field is not None and item.field.type != "NONE":
+            item.mpm.field.heating = item.mpm.field.heating
+
+
 def _idle_of_object(settings: Any) -> set[str]:
     """The groups that the object's type does not use, and that of its force field, which counts as a part of the field."""
     return {"field", "material", *ROLES} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
@@ -367,3 +376,4 @@ def register(registrar: Registrar) -> None:
     registrar.classes(GROUPS)
     for owner, group in _OWNERS:
         registrar.settings(owner, "mpm", PointerProperty(type=group, override={"LIBRARY_OVERRIDABLE"}))
+    registrar.member(bpy.app.handlers.save_pre, _on_save)

@@ -168,6 +168,12 @@ def test_chips_become_stones_of_their_size_in_the_material_of_their_emitter_and_
     assert evaluated(bpy, shown) == ([], 0)
 
 
+def modifier_input(bpy: Any, modifier: Any, name: str) -> Any:
+    """The value of an input of a geometry-nodes modifier."""
+    identifier = display.input_identifier(modifier.node_group, name)
+    return getattr(modifier.properties.inputs, identifier).value if bpy.app.version >= (5, 2, 0) else modifier[identifier]
+
+
 @blender
 def test_chips_of_colliders_that_break_have_the_material_inside_their_pieces(bpy: Any, tmp_path: Path) -> None:
     shape, fracture = SHAPES["box"](size=(1.0, 1.0, 1.0)), Fracture()
@@ -185,7 +191,7 @@ def test_chips_of_colliders_that_break_have_the_material_inside_their_pieces(bpy
     assert derived_kinds.DERIVED_KINDS[DEBRIS].add_object(scene, item)
     shown = item.mpm.debris.object
     (modifier,) = shown.modifiers
-    chips = [modifier[display.input_identifier(modifier.node_group, f"Material of Emitter {number}")] for number in (1, 2, 3, 4)]
+    chips = [modifier_input(bpy, modifier, f"Material of Emitter {number}") for number in (1, 2, 3, 4)]
     pot = bpy.data.materials["Pot Inside"]
     assert chips == [item.mpm.display.parts[0].material, brick, pot, pot]
     assert {brick, pot} < set(shown.data.materials)
