@@ -167,6 +167,9 @@ def bounds(item: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def select(*items: Any) -> None:
+    """Select objects as their rows in the panel do, also those that are hidden while their particles show."""
+    for item in items:
+        part("blender.host.eye").show_marked(item, bpy.context.view_layer)
     for item in bpy.context.view_layer.objects:
         item.select_set(item in items)
     bpy.context.view_layer.objects.active = items[-1] if items else None

@@ -41,16 +41,19 @@ class Faults:
         self.at, self.count = at, 0
         self.place = ""
 
-    def __call__(self, frame: FrameType, event: str, _argument: Any) -> Any:
+    def __call__(self, frame: FrameType, _event: str, _argument: Any) -> Any:
         name = frame.f_code.co_filename
-        if not name.startswith(LAYER) or Path(name).name in UNHARMED or not self._is_in_execute(frame):
-            return None
+        is_counted = name.startswith(LAYER) and Path(name).name not in UNHARMED and self._is_in_execute(frame)
+        return self._line if is_counted else None
+
+    def _line(self, frame: FrameType, event: str, _argument: Any) -> Any:
+        """Raise if this is the line; Python calls it for each event in a function that is counted."""
         if event == "line":
             self.count += 1
             if self.count == self.at:
-                self.place = f"{Path(name).name}:{frame.f_lineno}"
+                self.place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
                 raise FaultError(self.place)
-        return self
+        return self._line
 
     def _is_in_execute(self, frame: FrameType | None) -> bool:
         while frame is not None:
