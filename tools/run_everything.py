@@ -16,6 +16,11 @@ from run_tests import Outcome, compile_kernels, run_group
 
 # measurements of the solver's speed, and what takes long, do not depend on the Blender
 _BRIEFLY = ("-m", "not slow", "--ignore=tests/benchmarks")
+# 4.5 and 5.0 are between two that run everything: what depends on names and data of a Blender runs there, not bakes and what is made of
+# them
+_NAMES_AND_DATA = (*_BRIEFLY, *(f"--ignore=tests/blender/{folder}" for folder in ("baking", "building", "live", "playback")))
+# numba and its compiler are the same for every Blender, so what kernels compute does not depend on Python and numpy
+_AROUND_KERNELS = (*_BRIEFLY, *(f"--ignore=tests/core/{folder}" for folder in ("contact", "laws", "stepping", "transfer")))
 
 
 class Job(NamedTuple):
@@ -26,29 +31,23 @@ class Job(NamedTuple):
     for_pytest: tuple[str, ...] = ()
 
 
-# walks and renders through the installed zip: the oldest and the newest Blender do them all
-_INSTALLED_BRIEFLY = ("-m", "not slow")
-# 5.0 is between two that run everything: what depends on names and data of a Blender runs there, not bakes and what is made of them
-_NAMES_AND_DATA = (*_BRIEFLY, *(f"--ignore=tests/blender/{folder}" for folder in ("baking", "building", "live", "playback")))
-
-# The longest first. What the solver computes is verified once: numba and its compiler are the same for every Blender. What does not
-# touch Blender runs again on 5.2, which has another Python and another numpy; 4.2 has the Python of 4.5. The Blender layer runs in
-# every Blender, and in the strict fake on each Python.
+# The longest first. What the solver computes is verified once. What does not touch Blender, and is not of kernels, runs again on 5.2, which
+# has another Python and another numpy; 4.2 has the Python of 4.5. The oldest and the newest Blender run the whole Blender layer, and walk
+# and render through the installed zip; the strict fake needs one Python only.
 JOBS = (
     Job("4.5", "everyday"),
     Job("4.5", "physics"),
     Job("4.5", "core"),
-    Job("4.5", "plain"),
-    Job("4.5", "bpy"),
     Job("5.2", "bpy"),
+    Job("4.5", "plain"),
     Job("4.2", "bpy"),
-    Job("5.2", "core", _BRIEFLY),
     Job("4.2", "install"),
     Job("5.2", "install"),
+    Job("4.5", "fake"),
     Job("5.2", "plain", _BRIEFLY),
+    Job("4.5", "bpy", _NAMES_AND_DATA),
     Job("5.0", "bpy", _NAMES_AND_DATA),
-    *(Job(blender, "fake") for blender in ("4.5", "5.2")),
-    Job("4.5", "install", _INSTALLED_BRIEFLY),
+    Job("5.2", "core", _AROUND_KERNELS),
 )
 
 
@@ -89,8 +88,7 @@ def main() -> int:
         ready = {blender: setup.submit(prepare, blender) for blender in dict.fromkeys(job.blender for job in JOBS)}
         # what all groups need is compiled first, on all cores; the other environments get ready beside the tests
         ready[JOBS[0].blender].result()
-        running = [pool.submit(run_job, job, ready[job.blender], processes) for job in JOBS]
-        running.append(pool.submit(lint))
+        running = [pool.submit(lint), *(pool.submit(run_job, job, ready[job.blender], processes) for job in JOBS)]
         outcomes = [future.result() for future in (*ready.values(), *running)]
     print(f"\n== summary ({time.monotonic() - began:.0f} s) ==")
     for outcome in outcomes:
