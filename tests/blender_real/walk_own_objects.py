@@ -41,11 +41,16 @@ SURFACE = (
 
 
 def walked_materials() -> list[str]:
-    """Every material in the oldest Blender; in the others two of each display, which is all that differs between them."""
-    names = sorted(part("storage.presets").material_preset_names())
+    """A material for each law and display, with and without heat, in the oldest Blender; in the others two of each display."""
+    presets = part("storage.presets")
+    names = sorted(presets.material_preset_names())
     assert len(names) > 15
     if bpy.app.version[:2] == (4, 2):
-        return names
+        kinds: dict[Any, str] = {}
+        for name in names:
+            preset = presets.material_preset(name)
+            kinds.setdefault((type(preset.law), preset.thermal is None, name in OWN_MESH, name in SURFACE), name)
+        return list(kinds.values())
     grains = [name for name in names if name not in OWN_MESH + SURFACE]
     return [*OWN_MESH[:2], *SURFACE[:2], *grains[:2]]
 
