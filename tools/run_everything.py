@@ -1,4 +1,6 @@
-"""Runs what has to hold for every change: every test, the static checks, and the Blender layer on each supported Blender.
+"""Runs what has to hold for every change: the tests, the static checks, and the Blender layer on each supported Blender.
+
+Tests that take over half a minute are left to `make test`: each has a quicker one beside it.
 
 Two at a time, each beginning when one has ended; goes on after a failure, and ends with one line for each.
 """
@@ -14,8 +16,9 @@ from typing import NamedTuple
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT
 from run_tests import Outcome, compile_kernels, run_group
 
+_NOT_LONG = ("-m", "not long")
 # measurements of the solver's speed, and what takes long, do not depend on the Blender
-_BRIEFLY = ("-m", "not slow", "--ignore=tests/benchmarks")
+_BRIEFLY = ("-m", "not slow and not long", "--ignore=tests/benchmarks")
 # 4.5 and 5.0 are between two that run everything: what depends on names and data of a Blender runs there, not bakes and what is made of
 # them
 _NAMES_AND_DATA = (*_BRIEFLY, *(f"--ignore=tests/blender/{folder}" for folder in ("baking", "building", "live", "playback")))
@@ -28,7 +31,7 @@ class Job(NamedTuple):
 
     blender: str
     group: str
-    for_pytest: tuple[str, ...] = ()
+    for_pytest: tuple[str, ...] = _NOT_LONG
 
 
 # The longest first. What the solver computes is verified once. What does not touch Blender, and is not of kernels, runs again on 5.2, which

@@ -63,7 +63,7 @@ def test_jellies_with_adhesion_stick() -> None:
     assert bodies.collision(adhesion=1e5) < 0.01
 
 
-@pytest.mark.parametrize("density", [500.0, 900.0])
+@pytest.mark.parametrize("density", [pytest.param(500.0, marks=pytest.mark.long), 900.0])
 def test_jelly_floats_as_deep_as_it_is_heavy(density: float) -> None:
     """Contact that begins while the node between them is not full keeps a gap, so that .43 of the lighter one would be submerged.
 
@@ -74,6 +74,7 @@ def test_jelly_floats_as_deep_as_it_is_heavy(density: float) -> None:
     assert found.inside < 0.005
 
 
+@pytest.mark.long
 def test_a_jelly_with_one_velocity_floats_too_high() -> None:
     """Negative control."""
     assert bodies.afloat_with_one_velocity(500.0, offset=TESTED_OFFSET, seconds=2.0).submerged < 0.4

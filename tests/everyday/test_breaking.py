@@ -22,6 +22,7 @@ def test_a_snowball_breaks_into_chunks_of_all_sizes() -> None:
     assert 0.2 < 1.0 - found.sum() < 0.5
 
 
+@pytest.mark.long
 def test_a_snowball_breaks_alike_at_another_resolution() -> None:
     """The same pattern of weak spots on cells that are a fifth smaller; the first two seeds, which is as far as tests can afford."""
     seeds = (0, 1)

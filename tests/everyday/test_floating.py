@@ -13,7 +13,7 @@ def check_water(found: Floating) -> None:
     assert found.inside < 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_crate_of_half_the_density_of_water_floats_half_submerged_after_three_and_after_ten_seconds() -> None:
     crate = floating.course(offset=TESTED_OFFSET, seconds=10.0)
     for seconds in (3.0, 10.0):
@@ -22,20 +22,20 @@ def test_a_crate_of_half_the_density_of_water_floats_half_submerged_after_three_
         check_water(found)
 
 
+@pytest.mark.long
 def test_a_crate_that_does_not_feel_the_whole_pressure_sinks_deeper() -> None:
     """Negative control."""
     assert floating.floating_plainly(offset=TESTED_OFFSET, seconds=2.0).draft > 0.6
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ice_floats_with_a_tenth_above_the_water() -> None:
     found = floating.floating(900.0, offset=TESTED_OFFSET, seconds=5.0)
     assert 0.85 < found.draft < 0.97
     check_water(found)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dimension", [3, 2])
+@pytest.mark.parametrize("dimension", [pytest.param(3, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.slow)])
 def test_a_heavy_crate_sinks_to_the_floor(dimension: int) -> None:
     """Its bottom is within a tenth of a cell of it."""
     assert abs(floating.floating(2000.0, offset=TESTED_OFFSET, dimension=dimension).bottom) < 0.1

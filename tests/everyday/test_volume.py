@@ -30,7 +30,7 @@ def test_the_surface_of_poured_water_is_where_its_volume_says() -> None:
     assert late.surface == pytest.approx(1.0, abs=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_water_whose_volume_drifts_stands_too_high() -> None:
     """Negative control."""
     assert volume.poured_drifting(offset=TESTED_OFFSET).mean_height > 1.1
@@ -44,7 +44,7 @@ def test_what_was_shaken_settles_to_its_volume(law: str, is_upright: bool) -> No
     assert pool.mean_height == pytest.approx(1.0, abs=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_fallen_dam_comes_to_its_level() -> None:
     """Its mean surface within 4 % after 8 s; it still sloshes from side to side."""
     pool = volume.fallen_dam(offset=TESTED_OFFSET)
