@@ -29,13 +29,14 @@ from .interface.operators import (
 from .interface.panels import all_panels, graphs
 from .live import live_session
 from .playback import arriving_frames, orphans, particle_objects
-from .settings import properties, thumbnails
+from .settings import overrides, properties, thumbnails
 
 # When a file is opened, its settings are upgraded before anything reads them; then come paths, then particles.
 _PARTS: tuple[ModuleType, ...] = (
     translations,
     thumbnails,
     properties,
+    overrides,
     migrations,
     scene_caches,
     relocation,

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import bpy
-from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 from ...core.laws import LAWS
@@ -82,6 +81,7 @@ def preset_property() -> Any:
         items=pictured,
         default=DEFAULT_MATERIAL,
         options=STILL,
+        override={"LIBRARY_OVERRIDABLE"},  # not left to the group, since it is made anew for its class
     )
 
 
@@ -230,22 +230,6 @@ DOMAIN_GROUP = property_group(
 )
 
 
-def _store_groups(settings: Any, _context: Any) -> None:
-    """Store the groups of a simulated object: since 5.0, Blender cannot override a value in a group that the library does not contain."""
-    groups = [settings.emitter, settings.collider, settings.outflow]
-    others = [(settings.material, "source"), (settings.material.thermal, "heat_capacity"), (settings.emitter.randomness, "seed")]
-    for group, name in [*((group, "enabled") for group in groups), *others, (settings.field, "heating")]:
-        setattr(group, name, getattr(group, name))
-
-
-@persistent
-def _on_save(_path: str = "", _unused: Any = None) -> None:
-    """Store the group of each force field, which has no role, so that files that link it can override how it heats."""
-    for item in bpy.data.objects:
-        if item.library is None and item.override_library is None and item.field is not None and item.field.type != "NONE":
-            item.mpm.field.heating = item.mpm.field.heating
-
-
 def _idle_of_object(settings: Any) -> set[str]:
     """The groups that the object's type does not use, and that of its force field, which counts as a part of the field."""
     return {"field", "material", *ROLES} - ({"emitter", "material"} if settings.type == "emitter" else {settings.type})
@@ -259,7 +243,6 @@ OBJECT_GROUP = property_group(
             description="Role of the object in the simulation",
             items=role_items({"none": NO_ROLE, **ROLES}),
             default="none",
-            update=_store_groups,
             options=STILL,
         ),
         "material": PointerProperty(type=MATERIAL_GROUP),
@@ -376,4 +359,3 @@ def register(registrar: Registrar) -> None:
     registrar.classes(GROUPS)
     for owner, group in _OWNERS:
         registrar.settings(owner, "mpm", PointerProperty(type=group, override={"LIBRARY_OVERRIDABLE"}))
-    registrar.member(bpy.app.handlers.save_pre, _on_save)

@@ -26,7 +26,7 @@ LAYER = str(Path(operation.__file__).parents[1])
 # code that restores the file
 UNHARMED = {"operation.py", "file_record.py"}
 # callbacks of Blender, which prints their exceptions, so that no operator sees them
-CALLBACKS = {"properties.py": ("_store_groups",), "active_row.py": ("_row", "_choose"), "display_settings.py": ("_changed",)}
+CALLBACKS = {"active_row.py": ("_row", "_choose"), "display_settings.py": ("_changed",)}
 FAULTS = 12
 
 

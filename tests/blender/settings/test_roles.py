@@ -95,22 +95,39 @@ def test_the_button_is_gone_after_unregistering(bpy: Any) -> None:
 
 
 @pytest.mark.blender
-def test_a_library_override_can_change_how_a_field_heats(bpy: Any, tmp_path: Any) -> None:
-    add_field(bpy, name="Torch")
-    library = str(tmp_path / "library.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=library)
-    bpy.ops.wm.read_homefile(use_empty=True)
+@pytest.mark.parametrize("has_extension", [True, False], ids=["library with settings", "library without"])
+def test_settings_of_a_library_override_are_saved(bpy: Any, tmp_path: Any, has_extension: bool) -> None:
+    """Of each group, and of groups inside it: Blender loses a value of a group that the library lacks."""
+    import mpm_addon
+
+    if not has_extension:
+        mpm_addon.unregister()
+    try:
+        add_field(bpy, name="Torch")
+        add_mesh(bpy, "Rock")
+        library = str(tmp_path / "library.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=library)
+        bpy.ops.wm.read_homefile(use_empty=True)
+    finally:
+        mpm_addon.register()
     with bpy.data.libraries.load(library, link=True) as (_, into):
-        into.objects = ["Torch"]
-    override = into.objects[0].override_create(remap_local_usages=True)
-    bpy.context.scene.collection.objects.link(override)
-    override.mpm.field.use_heating, override.mpm.field.heating = True, 2e4
-    override.override_library.operations_update()
+        into.objects = ["Torch", "Rock"]
+    torch, rock = [item.override_create(remap_local_usages=True) for item in into.objects]
+    for item in (torch, rock):
+        bpy.context.scene.collection.objects.link(item)
+    torch.mpm.field.use_heating, torch.mpm.field.heating = True, 2e4
+    rock.mpm.type = "emitter"
+    rock.mpm.material.preset = "honey"
+    rock.mpm.material.thermal.heat_capacity = 77.0
+    rock.mpm.material.water.viscosity = 3.0
+    rock.mpm.emitter.randomness.seed = 9
     mine = str(tmp_path / "mine.blend")
     bpy.ops.wm.save_as_mainfile(filepath=mine)
     bpy.ops.wm.open_mainfile(filepath=mine)
-    again = next(item for item in bpy.data.objects if item.override_library is not None)
-    assert (again.mpm.field.use_heating, again.mpm.field.heating) == (True, 2e4)
+    torch, rock = [next(item for item in bpy.data.objects if item.override_library and item.name == name) for name in ("Torch", "Rock")]
+    assert (torch.mpm.field.use_heating, torch.mpm.field.heating) == (True, 2e4)
+    assert (rock.mpm.type, rock.mpm.material.preset, rock.mpm.emitter.randomness.seed) == ("emitter", "honey", 9)
+    assert (rock.mpm.material.thermal.heat_capacity, rock.mpm.material.water.viscosity) == (77.0, 3.0)
 
 
 @pytest.mark.blender
