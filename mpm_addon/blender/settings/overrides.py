@@ -22,8 +22,9 @@ def _read_groups(settings: Any) -> None:
 def _on_save(_path: str = "", _unused: Any = None) -> None:
     for item in bpy.data.objects:
         override = item.override_library
-        if item.library is None and override is not None and override.reference is not None:
-            for each in (item, override.reference):
+        reference: Any = override and override.reference
+        if item.library is None and override is not None and reference is not None:
+            for each in (item, reference):
                 _read_groups(each.mpm)
             override.operations_update()
 

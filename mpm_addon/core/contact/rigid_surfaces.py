@@ -5,6 +5,8 @@ Points on the surface of each are tested for their distance from the other. Conv
 
 import math
 from functools import cached_property
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,14 @@ MOST_POINTS = 20_000
 STICKY_FRICTION = 1.0
 
 
+class _Found(NamedTuple):
+    """Points of a surface and their normals, (n, 3), in a box of whole cubes with these corners (6,), all in its own coordinates."""
+
+    cubes: Floats
+    points: Floats
+    normals: Floats
+
+
 class RigidSurface:
     """The surface of a rigid collider, for contact with rigid bodies.
 
@@ -57,6 +67,7 @@ class RigidSurface:
         self.obstacle = obstacle
         self.body = body
         is_section = scene.solver.dimension == 2
+        self._found: WeakKeyDictionary[Surface, _Found] = WeakKeyDictionary()
         self._shape = section_of(obstacle.collider.shape) if is_section else obstacle.collider.shape
         self._spacing = max(scene.solver.grid_spacing, obstacle.point_spacing)
         self.is_half_space = isinstance(self._shape, Plane) and not is_section
@@ -91,8 +102,14 @@ class RigidSurface:
             return self._known
         half = (0.5 * float(np.linalg.norm(high - low)) + reach) / self.obstacle.scale
         middle = self.obstacle.local(0.5 * (low + high)[None])[0]
-        points = self.points.faces.within(middle - half, middle + half)
-        return points, self._outward(points)
+        # finding points takes long, so those of whole cubes are kept while the other surface moves within these
+        size = 2.0 ** math.floor(math.log2(half))
+        cubes = np.concatenate([np.floor((middle - half) / size), np.floor((middle + half) / size) + 1.0]) * size
+        found = self._found.get(other)
+        if found is None or not np.array_equal(found.cubes, cubes):
+            points = self.points.faces.within(cubes[:3], cubes[3:])
+            found = self._found[other] = _Found(cubes, points, self._outward(points))
+        return found.points, found.normals
 
     def box(self) -> tuple[Floats, Floats]:
         """The corners of a box around it [m], each (3,); the collider must be in its pose."""

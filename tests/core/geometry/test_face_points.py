@@ -58,3 +58,14 @@ def test_contacts_do_not_depend_on_how_points_are_made(monkeypatch: pytest.Monke
     assert falling() == pytest.approx(known, abs=1e-9)
     monkeypatch.setattr(FacePoints, "within", lambda *_: np.zeros((0, 3)))
     assert falling()[2] < known[2] - 0.1
+
+
+def test_points_are_made_anew_only_where_a_body_has_come_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes much longer than a substep to find them: a crate in a glass of slivers made a bake thirty times as long."""
+    made, searched = [], []
+    within, near = FacePoints.within, rigid_surfaces.RigidSurface.near
+    monkeypatch.setattr(rigid_surfaces, "MOST_POINTS", 100)
+    monkeypatch.setattr(FacePoints, "within", lambda *given: made.append(given) or within(*given))
+    monkeypatch.setattr(rigid_surfaces.RigidSurface, "near", lambda *given: searched.append(given) or near(*given))
+    falling()
+    assert 0 < len(made) < 0.1 * len(searched)
