@@ -20,11 +20,11 @@ def _read_groups(settings: Any) -> None:
 
 @persistent
 def _on_save(_path: str = "", _unused: Any = None) -> None:
-    for item in bpy.data.objects:
+    objects: Any = bpy.data.objects
+    for item in objects:
         override = item.override_library
-        reference: Any = override and override.reference
-        if item.library is None and override is not None and reference is not None:
-            for each in (item, reference):
+        if item.library is None and override is not None and override.reference is not None:
+            for each in (item, override.reference):
                 _read_groups(each.mpm)
             override.operations_update()
 
