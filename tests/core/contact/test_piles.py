@@ -276,6 +276,38 @@ def test_three_hundred_bodies_rest_on_each_other() -> None:
     assert np.abs(centers(simulation) - start).max() < 1e-4
 
 
+def heap(friction: float) -> list[Collider]:
+    """Thirty bricks of random sizes and rotations, which fall onto one another."""
+    random = np.random.default_rng(3)
+    bricks = []
+    for number in range(30):
+        layer, place = divmod(number, 6)
+        x, y = 0.24 * (place % 3 - 1), 0.24 * (place // 3 - 0.5)
+        center = np.array([x, y, 0.2 + 0.26 * layer]) + random.uniform(-0.01, 0.01, 3)
+        shape = SHAPES["box"](
+            center=tuple(center.tolist()),
+            size=tuple((BRICK * random.uniform(0.7, 1.1, 3)).tolist()),
+            rotation=tuple(random.uniform(0.0, 360.0, 3).tolist()),
+        )
+        bricks.append(Collider(f"{number}", shape, dynamic=True, friction=friction))
+    return bricks
+
+
+def test_a_random_heap_does_not_creep() -> None:
+    """Not by a micrometer over ten seconds, after three in which it settles, with bricks on top of others."""
+    simulation = Simulation(of(FLOOR, *heap(0.6), seconds=13.0, fps=2.0))
+    places = [centers(simulation) for _ in simulation.frames()]
+    assert np.abs(places[-1] - places[6]).max() < 1e-6
+    assert places[-1][:, 2].max() > 1.5 * BRICK[2]
+
+
+def test_a_random_heap_without_friction_creeps() -> None:
+    """Negative control."""
+    simulation = Simulation(of(FLOOR, *heap(0.0), seconds=3.5, fps=2.0))
+    places = [centers(simulation) for _ in simulation.frames()]
+    assert np.abs(places[-1] - places[6]).max() > 0.1
+
+
 def test_an_impact_elsewhere_does_not_disturb_a_stack() -> None:
     """It has not moved by a bit, although a ball hits another brick with 2,000 times the speed that gravity adds in a substep.
 
