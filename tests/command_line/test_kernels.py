@@ -57,7 +57,7 @@ def cold(scene: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, l
     return folder, told
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_first_bake_counts_the_kernels_that_it_compiles(cold: tuple[Path, list[dict]]) -> None:
     told = [event for event in cold[1] if event["event"] == "compiling"]
     counts = [event["compiled"] for event in told]

@@ -36,6 +36,7 @@ def test_friction_is_coulombs_on_a_slope_of_20_degrees() -> None:
     assert bodies.sliding(0.2, angle=20.0, offset=0.25) == pytest.approx(0.451, rel=0.03)
 
 
+@pytest.mark.long
 def test_friction_above_the_slope_holds_a_jelly() -> None:
     assert abs(bodies.sliding(1.2, offset=TESTED_OFFSET, seconds=1.0)) < 0.05
 
@@ -80,6 +81,7 @@ def test_a_jelly_with_one_velocity_floats_too_high() -> None:
     assert bodies.afloat_with_one_velocity(500.0, offset=TESTED_OFFSET, seconds=2.0).submerged < 0.4
 
 
+@pytest.mark.long
 def test_heavy_jelly_lies_on_the_floor_after_a_second_and_a_half() -> None:
     assert bodies.afloat(1500.0, offset=TESTED_OFFSET, seconds=2.5).bottom < 1.0
 
@@ -88,6 +90,7 @@ def test_a_heavy_ball_of_jelly_sinks_to_the_floor() -> None:
     assert bodies.afloat(1500.0, offset=TESTED_OFFSET, seconds=2.5, is_ball=True).bottom < 1.0
 
 
+@pytest.mark.long
 def test_a_ball_of_jelly_a_little_heavier_than_water_is_submerged() -> None:
     assert bodies.afloat(1050.0, offset=TESTED_OFFSET, seconds=2.5, is_ball=True).top < 0.25
 

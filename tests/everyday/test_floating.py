@@ -51,6 +51,6 @@ def test_in_two_dimensions_a_crate_and_ice_float_as_deep_as_they_are_heavy() -> 
     check_water(ice)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_a_submerged_crate_is_carried_by_what_it_displaces(dimension: int) -> None:
     assert floating.buoyancy(offset=TESTED_OFFSET, dimension=dimension) == pytest.approx(1.0, abs=0.05)

@@ -101,6 +101,7 @@ def test_in_two_dimensions_thin_colliders_hold_water(kind: str, wall: float, off
     assert holding.leak_through(kind, offset=offset, wall=wall, dimension=2) == 0.0
 
 
+@pytest.mark.long
 def test_thin_colliders_whose_sides_are_one_to_their_nodes_leak() -> None:
     """Negative controls."""
     assert holding.blindly(holding.leak_through, "sheet", offset=0.25) > 0.9

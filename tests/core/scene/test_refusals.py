@@ -111,7 +111,7 @@ def test_particles_too_far_away_are_refused() -> None:
     assert refusal(emitter).startswith('Emitter "far": a particle lies 1e+06 m from the origin; at grid_spacing 0.05 m use at most 2097')
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_fast_collider_shortens_the_steps_before_it_arrives() -> None:
     poses = np.stack([np.eye(4), np.eye(4)])
     poses[0, 0, 3], poses[1, 0, 3] = -100.0, 100.0
