@@ -277,16 +277,23 @@ RECIPES: tuple[Callable[[], None], ...] = (
 )
 
 
+def save(recipe: Callable[[], None], folder: Path) -> Path:
+    """Make a recipe in a new file and save it to a folder; returns the file's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    recipe()
+    path = folder / f"{recipe.__name__}.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True)
+    return path
+
+
 def main() -> None:
     sys.path.insert(0, str(ROOT))
     import mpm_addon
 
     mpm_addon.register()
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for recipe in RECIPES:
-        bpy.ops.wm.read_homefile(use_empty=True)
-        recipe()
-        bpy.ops.wm.save_as_mainfile(filepath=str(FOLDER / f"{recipe.__name__}.blend"), compress=True)
+        save(recipe, FOLDER)
     print(f"recipes: {len(RECIPES)} in {FOLDER.relative_to(ROOT)}", flush=True)
     os._exit(0)  # bpy may hang or crash while Python shuts down
 

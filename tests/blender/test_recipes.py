@@ -1,4 +1,4 @@
-"""All recipes of the manual can be baked, and one of them is."""
+"""All recipes of the manual can be baked, and two of them are."""
 
 from __future__ import annotations
 
@@ -42,6 +42,21 @@ def test_a_recipe_is_a_scene_that_can_be_baked(bpy: Any, recipes: Any, title: st
     scene = extract_scene(bpy.context)
     assert scene.emitters or all(each.fracture is not None for each in scene.colliders if each.dynamic)
     assert scene.colliders or title == "Round drop"
+
+
+@pytest.mark.blender
+@pytest.mark.slow
+def test_the_saved_file_of_a_recipe_opens_and_bakes(bpy: Any, recipes: Any, tmp_path: Path) -> None:
+    path = recipes.save(recipes.footprint_in_snow, tmp_path / "recipes")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    scene = bpy.context.scene
+    scene.mpm.use_frame_range, scene.mpm.frame_start, scene.mpm.frame_end = True, 1, 1
+    scene.mpm.solver.grid_spacing *= 2.0
+    assert bpy.ops.mpm.bake() == {"FINISHED"}
+    item = next(each for each in scene.objects if each.mpm.cache)
+    assert len(item.data.vertices) > 1000
+    assert item.mpm.cache.startswith("//"), "the frames are not beside the file"
 
 
 @pytest.mark.blender
