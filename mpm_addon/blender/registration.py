@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import compiling, display, migrations
-from .baking import bake_queue, derived_processes, observation, preflight, relocation, scene_caches, session
+from .baking import bake_queue, derived_processes, observation, preflight, previews, relocation, scene_caches, session
 from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
@@ -40,6 +40,7 @@ _PARTS: tuple[ModuleType, ...] = (
     migrations,
     scene_caches,
     relocation,
+    previews,
     preferences,
     help,
     display,

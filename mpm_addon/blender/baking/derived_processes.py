@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -41,6 +42,7 @@ class DerivedSession:
         done, total: finished frames, of all cached ones.
         seconds_left: the expected remaining time [s]; None while unknown.
         size: the expected bytes of the files that were missing at the start; None while unknown.
+        has_added: whether objects that show it were added since the last step of undo.
     """
 
     def __init__(self, scene: BlenderScene, cache: str, *, kind: str, follows: bool = False) -> None:
@@ -54,6 +56,7 @@ class DerivedSession:
         self.done, self.total = 0, len(opened.frames)
         self.seconds_left: float | None = None
         self.size: float | None = None
+        self.has_added = False
         self._scene_number = scene.session_uid
         self._outcome: Ending | events.Finished | None = None
         self.is_finished = False
@@ -92,7 +95,7 @@ class DerivedSession:
                 self.done, self.total, self.seconds_left = event.done, event.total, event.eta_seconds
                 scene = self.scene
                 if scene is not None:
-                    show_in(scene, self.folder, kind=self.kind, frame=event.frame)
+                    self.has_added |= show_in(scene, self.folder, kind=self.kind, frame=event.frame)
 
     def _finish(self, status: int) -> None:
         outcome = self._outcome
@@ -106,7 +109,7 @@ class DerivedSession:
             runtime.of(DerivedTroubles).by_folder[self.kind, self.folder] = outcome.message
         scene = self.scene
         if scene is not None and self.done:
-            show_in(scene, self.folder, kind=self.kind)
+            self.has_added |= show_in(scene, self.folder, kind=self.kind)
         self.close()
 
     def raise_outcome(self) -> None:
@@ -181,11 +184,20 @@ def follow(scene: BlenderScene | None, cache: str, kind: str) -> bool:
     return True
 
 
+def keep_in_undo(running: DerivedSession) -> None:
+    """Without a step of undo, undoing an edit that follows would take away the objects that were added."""
+    context: Any = bpy.context
+    if running.has_added and context.mode == "OBJECT":
+        running.has_added = False
+        bpy.ops.ed.undo_push(message=DERIVED_KINDS[running.kind].make_label)
+
+
 def step() -> float | None:
     """Poll the processes that were started by `follow`. A timer calls it until they have ended."""
     for running in _following():
         if running.poll() or running.is_finished:
             redraw(bpy.context.window_manager)
+        keep_in_undo(running)
         if running.is_finished:
             end(running.kind)
     return _TIMER_SECONDS if _following() else None
@@ -263,8 +275,8 @@ def delete(scene: BlenderScene, *, kind: str, cache: str = "") -> int:
     return count
 
 
-def show_in(scene: BlenderScene, folder: Path, *, kind: str, frame: int | None = None) -> None:
-    """Update the objects that show the derived data of a cache, and add missing ones that show surfaces or volumes.
+def show_in(scene: BlenderScene, folder: Path, *, kind: str, frame: int | None = None) -> bool:
+    """Update the objects that show the derived data of a cache, and add missing ones; returns whether there were any.
 
     Args:
         scene: the scene.
@@ -275,3 +287,4 @@ def show_in(scene: BlenderScene, folder: Path, *, kind: str, frame: int | None =
     is_new = [DERIVED_KINDS[kind].add_object(scene, item) for item in showing(scene, folder)]
     if any(is_new) or frame in (None, scene.frame_current):
         particle_objects.show(scene)
+    return any(is_new)

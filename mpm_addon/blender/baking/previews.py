@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.app.handlers import persistent
 
 from ...core.errors import MpmError
 from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderObject, BlenderScene
+from ..host.registrar import Registrar
 from ..playback import keyframes, particle_objects, piece_objects
 from ..playback.derived_objects import children_of
 from ..settings import paths
@@ -109,3 +111,24 @@ def remove(scene: BlenderScene) -> bool:
         remove_cache(folder(scene))
     emitter_wires.show_again(scene)
     return had_keys
+
+
+def remove_empty(scene: BlenderScene) -> None:
+    """Remove a preview that has no frames: it would show nothing and hide the bake."""
+    item = shown(scene)
+    if item is None or item.library is not None or scene.library is not None or not is_preview(item):
+        return
+    own = paths.absolute(item.mpm.cache)
+    if not paths.holds_cache(own) and not keyframes.keyed_by(scene, own):
+        remove(scene)
+
+
+@persistent
+def _on_load(_path: str = "", _unused: Any = None) -> None:
+    """Frames that Live held are not in the file."""
+    for scene in bpy.data.scenes:
+        remove_empty(scene)
+
+
+def register(registrar: Registrar) -> None:
+    registrar.member(bpy.app.handlers.load_post, _on_load)

@@ -92,15 +92,18 @@ def remove_keys(item: BlenderObject) -> None:
             item.animation_data_clear()
 
 
+def keyed_by(scene: BlenderScene, folder: Path) -> list[BlenderObject]:
+    """The objects with keyframes made by the bake into a cache folder."""
+    actions = [(item, _baked_action(item)) for item in scene.objects]
+    return [item for item, action in actions if action is not None and paths.absolute(action[CACHE]) == folder]
+
+
 def remove_all_keys(scene: BlenderScene, folder: Path) -> bool:
     """Remove the keyframes made by the bake into a cache folder. Returns whether there were any."""
-    had_keys = False
-    for item in scene.objects:
-        action = _baked_action(item)
-        if action is not None and paths.absolute(action[CACHE]) == folder:
-            remove_keys(item)
-            had_keys = True
-    return had_keys
+    keyed = keyed_by(scene, folder)
+    for item in keyed:
+        remove_keys(item)
+    return bool(keyed)
 
 
 def _baked_action(item: BlenderObject) -> Any:

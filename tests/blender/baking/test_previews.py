@@ -59,6 +59,23 @@ def test_a_preview_hides_the_surface_of_the_bake_too(bpy: Any, tmp_path: Path) -
 
 
 @blender
+@pytest.mark.parametrize("has_frames", [True, False])
+def test_a_preview_without_frames_is_not_there_when_its_file_is_opened(bpy: Any, tmp_path: Path, has_frames: bool) -> None:
+    """Live holds its frames in memory."""
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+    baked, made = baked_and_preview(scene)
+    names = baked.name, made.name
+    if not has_frames:
+        (previews.folder(scene) / "cache.json").unlink()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    scene = bpy.context.scene
+    assert [item.name for item in particle_objects.result_objects(scene)] == list(names[: 1 + has_frames])
+    assert scene.objects[names[0]].hide_viewport is has_frames
+
+
+@blender
 def test_a_preview_stays_one_when_the_file_is_saved_first(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = "//sim/cache"

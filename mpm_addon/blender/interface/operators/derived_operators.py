@@ -54,6 +54,7 @@ class _Making(_WhileNoneIsMade, Following):
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         self._draw_progress(context, has_news=bool(running.poll()) or running.is_finished)
+        derived_processes.keep_in_undo(running)
         if not running.is_finished:
             return {"PASS_THROUGH"}
         self._stop(context)
