@@ -17,8 +17,8 @@ from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT
 from run_tests import Outcome, compile_kernels, run_group
 
 _NOT_LONG = ("-m", "not long")
-# measurements of the solver's speed, and what takes long, do not depend on the Blender
-_BRIEFLY = ("-m", "not slow and not long", "--ignore=tests/benchmarks")
+# measurements of the solver's speed, the project's tools, and what takes long, do not depend on the Blender
+_BRIEFLY = ("-m", "not slow and not long", "--ignore=tests/benchmarks", "--ignore=tests/tools")
 # 4.5 and 5.0 are between two that run everything: what depends on names and data of a Blender runs there, not bakes and what is made of
 # them
 _NAMES_AND_DATA = (*_BRIEFLY, *(f"--ignore=tests/blender/{folder}" for folder in ("baking", "building", "live", "playback")))
@@ -35,15 +35,15 @@ class Job(NamedTuple):
 
 
 # The longest first. What the solver computes is verified once. What does not touch Blender, and is not of kernels, runs again on 5.2, which
-# has another Python and another numpy; 4.2 has the Python of 4.5. The oldest and the newest Blender run the whole Blender layer, and walk
-# and render through the installed zip; the strict fake needs one Python only.
+# has another Python and another numpy; 4.2 has the Python of 4.5. The newest Blender runs the whole Blender layer, the oldest all that
+# is not slow, and both walk and render through the installed zip; the strict fake needs one Python only.
 JOBS = (
     Job("4.5", "everyday"),
     Job("4.5", "physics"),
     Job("4.5", "core"),
     Job("5.2", "bpy"),
     Job("4.5", "plain"),
-    Job("4.2", "bpy"),
+    Job("4.2", "bpy", _BRIEFLY),
     Job("4.2", "install"),
     Job("5.2", "install"),
     Job("4.5", "fake"),

@@ -24,7 +24,7 @@ def test_sand_runs_as_far_in_a_channel_as_was_measured_and_rests(aspect: float, 
     assert run.volume == pytest.approx(1.0, abs=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sand_with_a_greater_angle_of_friction_runs_less_far() -> None:
     """Experiments lie within the envelope; 63 degrees, which no sand has, is the negative control."""
     angles = (20.0, 30.0, 40.0, 63.0)
@@ -33,7 +33,7 @@ def test_sand_with_a_greater_angle_of_friction_runs_less_far() -> None:
     assert not is_within(column_collapse(2, 1.0, friction_angle=63.0), 1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_round_column_of_glass_beads_runs_about_as_far_as_lube_measured() -> None:
     """A quarter of a cylinder as high as its radius; 22 degrees, the angle of repose of Lajeunesse's glass beads."""
     run = column_collapse(3, 1.0, friction_angle=22.0, cells=16, seconds=0.8)

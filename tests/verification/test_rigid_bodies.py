@@ -96,7 +96,9 @@ def test_a_light_body_that_reacts_a_step_late_is_thrown_about(monkeypatch: pytes
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ratio", "tolerance"), [(0.25, 0.08), (0.5, 0.05), (0.75, 0.05)])
+@pytest.mark.parametrize(
+    ("ratio", "tolerance"), [*(pytest.param(*each, marks=pytest.mark.long) for each in ((0.25, 0.08), (0.5, 0.05))), (0.75, 0.05)]
+)
 def test_a_box_floats_as_deep_as_it_is_dense(ratio: float, tolerance: float) -> None:
     """Archimedes, at eight cells to the height of the box, 0.125 of it each; at rest and level."""
     share, tilt, speed = floating(ratio)
@@ -114,7 +116,7 @@ def test_a_fast_box_pushes_jelly_and_none_comes_in(kind: str, dimension: int) ->
     assert speed > 2.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_ball_leaves_a_track_on_sand_and_ends_lower_and_away() -> None:
     described = read_scene(scene_preset_folders()["ball_on_sand"])
     described = dataclasses.replace(described, time=dataclasses.replace(described.time, frame_end=29))
