@@ -59,6 +59,7 @@ READY_SCENES = {
     "boot_in_mud": 12,
     "lava_flow": 36,
     "dropped_bowl": 20,
+    "brick_wall": 14,
 }
 
 

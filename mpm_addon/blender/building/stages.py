@@ -4,6 +4,7 @@ Shared by the ready scenes, the demo and the pictures of the documentation; each
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,10 +13,10 @@ import bpy
 
 from ...core.scene.settings import SIDES
 from ...derived.settings import FILM
-from ..host.blender_types import BlenderMesh, BlenderObject, BlenderScene
+from ..host.blender_types import BlenderMaterial, BlenderMesh, BlenderObject, BlenderScene
 from .placement import add_object, from_meters, give, make_collider, make_emitter, show_as_wire
 from .solids import Point, Solid, box, sheet
-from .surfaces import Rgb, Strand, glaze, paint, weather, world_of
+from .surfaces import Rgb, Strand, glaze, natural, paint, weather, world_of
 
 _SENSOR = 36.0
 # How often the faces of soft emitters with a bevel are halved.
@@ -82,6 +83,7 @@ class Stage:
 
     Attributes:
         emitters: the emitters, in the order in which they were added.
+        bodies: the rigid bodies, likewise.
         studio: lighting and render settings.
     """
 
@@ -89,6 +91,7 @@ class Stage:
         self.scene = scene
         self.studio = studio
         self.emitters: list[BlenderObject] = []
+        self.bodies: list[BlenderObject] = []
         self._collection = collection
         self._unit = from_meters(scene, 1.0)
 
@@ -151,6 +154,37 @@ class Stage:
         if bevel > 0.0:
             self._round(item, bevel, segments=3)
         return item
+
+    def rigid_body(
+        self,
+        name: str,
+        solid: Solid,
+        at: Point,
+        materials: Sequence[BlenderMaterial],
+        *,
+        rotation: Point = (0.0, 0.0, 0.0),
+        velocity: Point = (0.0, 0.0, 0.0),
+        fracture: Mapping[str, float] | None = None,
+        **settings: Any,
+    ) -> BlenderObject:
+        """Add a rigid body with its Blender materials, which breaks if settings of fracture are given. Velocity in m/s, angles in degrees.
+
+        Its faces inside have the second material.
+        """
+        item = self._object(name, solid, at, rotation)
+        for material in materials:
+            item.data.materials.append(material)
+        moving = tuple(self._unit * part for part in velocity)
+        make_collider(item, dynamic=True, velocity=moving, use_fracture=fracture is not None, **settings)
+        if fracture is not None:
+            lengths = {"crack_radius": self._unit * fracture["crack_radius"]} if "crack_radius" in fracture else {}
+            give(item.mpm.collider.fracture, {**fracture, **lengths})
+        self.bodies.append(item)
+        return item
+
+    def rough(self, name: str, colors: tuple[Rgb, Rgb], size: float, *, relief: float = 0.3) -> BlenderMaterial:
+        """A new Blender material of two colors in patches, with bumps, of sizes up to `size` [m]."""
+        return natural(name, colors, size * self._unit, relief=relief, roughness=0.9)
 
     def _round(self, item: BlenderObject, bevel: float, *, segments: int) -> None:
         """Round the edges of an object by `bevel` [m]."""

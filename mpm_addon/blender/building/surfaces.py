@@ -29,13 +29,18 @@ class Strand(NamedTuple):
 
 def paint(item: BlenderObject, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0, tile: float = 0.0) -> None:
     """Give an object a material of one color, or of square tiles of nearly that color if their edge [Blender units] is given."""
-    material = _new(item.name, color)
+    item.data.materials.append(plain(item.name, color, roughness=roughness, metallic=metallic, tile=tile))
+
+
+def plain(name: str, color: Rgb, *, roughness: float = 0.5, metallic: float = 0.0, tile: float = 0.0) -> BlenderMaterial:
+    """A new material of one color, or of square tiles; see `paint`."""
+    material = _new(name, color)
     if tree_of(material) is not None:
         shader = Shader(tree_of(material))
         base = _tiles(shader, color, tile) if tile else (*color, 1.0)
         values: dict[str | int, Any] = {"Base Color": base, "Roughness": roughness, "Metallic": metallic}
         shader.end(shader.node("ShaderNodeBsdfPrincipled", values))
-    item.data.materials.append(material)
+    return material
 
 
 def _tiles(shader: Shader, color: Rgb, edge: float) -> Any:
@@ -54,7 +59,14 @@ def weather(
 
     The height of the bumps is `relief`, relative to their size. Where it is `wet`, it is darker and shines.
     """
-    material = _new(item.name, colors[1])
+    item.data.materials.append(natural(item.name, colors, size, relief=relief, roughness=roughness, wet=wet))
+
+
+def natural(
+    name: str, colors: tuple[Rgb, Rgb], size: float, *, relief: float = 0.3, roughness: float = 0.8, wet: Strand | None = None
+) -> BlenderMaterial:
+    """A new natural material; see `weather`."""
+    material = _new(name, colors[1])
     if tree_of(material) is not None:
         shader = Shader(tree_of(material))
         place = shader.node("ShaderNodeTexCoord", {}).outputs["Object"]
@@ -69,7 +81,7 @@ def weather(
         if wet is not None:
             values |= _wetted(shader, place, ramp.outputs[0], roughness, wet)
         shader.end(shader.node("ShaderNodeBsdfPrincipled", values))
-    item.data.materials.append(material)
+    return material
 
 
 def _wetted(shader: Shader, place: Any, color: Any, roughness: float, wet: Strand) -> dict[str | int, Any]:

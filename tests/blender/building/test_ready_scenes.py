@@ -28,7 +28,10 @@ COUNTS = {
     "boot_in_mud": (1, 3),
     "lava_flow": (1, 1),
     "dropped_bowl": (1, 1),
+    "brick_wall": (0, 30),
 }
+# without particles
+RIGID = ("brick_wall",)
 # Blender itself makes Suzanne.
 EVERYWHERE = [name for name in SCENES if name != "honey_suzanne"]
 # and large meshes, which the fake makes item by item, so that there each of these scenes is made once
@@ -61,15 +64,15 @@ def test_a_ready_scene_is_whole_and_without_a_warning(bpy: Any, name: str) -> No
     assert (len(described.emitters), len(described.colliders)) == COUNTS[name]
     cost = estimate(described)
     assert warnings_of(described, cost) == []
-    assert is_promised("draft", cost.particles)
+    assert cost.particles == 0 if name in RIGID else is_promised("draft", cost.particles)
     assert (scene.camera.type, scene.frame_start, scene.frame_current) == ("CAMERA", 1, 1)
     assert scene.mpm.cache.startswith("//cache_mpm_")
-    assert bpy.context.view_layer.objects.active.mpm.type == "emitter"
+    assert bpy.context.view_layer.objects.active.mpm.type == ("collider" if name in RIGID else "emitter")
     # particles replace their emitter
     assert all(item.hide_render for item in scene.objects if item.mpm.type == "emitter")
 
 
-@pytest.mark.parametrize("name", [*SMALL_OR_REAL, REAL])
+@pytest.mark.parametrize("name", [*(each for each in SMALL_OR_REAL if each not in RIGID), REAL])
 def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_either(bpy: Any, name: str) -> None:
     add(bpy, name)
     draft = estimate(extract_scene(bpy.context))
@@ -81,6 +84,17 @@ def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_eith
     assert cost.particles > max(300_000, 3 * draft.particles)
     assert cost.particles < 450_000
     assert is_promised("full", cost.particles)
+
+
+def test_a_final_brick_wall_has_finer_pieces_and_no_warning_either(bpy: Any) -> None:
+    fractures = {}
+    for size in ("draft", "full"):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        add(bpy, "brick_wall", size=size)
+        described = extract_scene(bpy.context)
+        assert warnings_of(described, estimate(described)) == []
+        fractures[size] = next(each.fracture for each in described.colliders if each.fracture is not None)
+    assert fractures["full"].tetrahedra >= 2 * fractures["draft"].tetrahedra
 
 
 @pytest.mark.parametrize(
@@ -124,6 +138,11 @@ def test_a_ready_scene_has_the_same_size_in_meters_in_any_unit(bpy: Any, name: s
     for one, other in zip(in_centimeters.emitters, in_meters.emitters, strict=True):
         assert one.shape.bounds() == pytest.approx(other.shape.bounds(), abs=1e-5)
         assert one.velocity == pytest.approx(other.velocity, rel=1e-5)
+    for one, other in zip(in_centimeters.colliders, in_meters.colliders, strict=True):
+        assert one.velocity == pytest.approx(other.velocity, rel=1e-5)
+        assert (one.fracture is None) == (other.fracture is None)
+        if one.fracture is not None and other.fracture is not None:
+            assert one.fracture.crack_radius == pytest.approx(other.fracture.crack_radius, rel=1e-5)
 
 
 def test_a_blurred_background_is_the_same_in_any_unit(bpy: Any) -> None:
@@ -228,7 +247,25 @@ def test_a_few_coarse_frames_bake(bpy: Any, tmp_path: Path, name: str) -> None:
     assert bpy.ops.mpm.bake(cache=str(tmp_path)) == {"FINISHED"}
     cache = open_cache(tmp_path)
     assert cache.frames == [1, 2, 3]
-    assert len(cache.frame(3).position) > 150
+    last = cache.frame(3)
+    assert len(last.poses) > 20 if name in RIGID else len(last.position) > 150
+
+
+@blender
+@pytest.mark.slow
+def test_the_ball_breaks_a_part_of_the_wall(bpy: Any, tmp_path: Path) -> None:
+    """Pieces have their own material inside, chips fly off, and bricks far from the ball are whole."""
+    scene = add(bpy, "brick_wall")
+    scene.frame_end = 10
+    wall = [item for item in scene.objects if item.name.startswith("Brick")]
+    assert bpy.ops.mpm.bake(cache=str(tmp_path)) == {"FINISHED"}
+    pieces = [item for item in scene.objects if "mpm_piece_of" in item]
+    broken = {item.name.rpartition(" ")[0] for item in pieces}
+    assert 8 <= len(broken) <= 20 < len(wall)
+    assert all("Brick Inside" in [material.name for material in item.data.materials] for item in pieces)
+    scene.frame_set(10)
+    (debris,) = [item for item in scene.objects if item.name == "MPM Debris"]
+    assert len(debris.data.vertices) > 100
 
 
 @blender

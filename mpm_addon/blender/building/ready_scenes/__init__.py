@@ -8,6 +8,7 @@ from types import ModuleType
 from . import (
     avalanche,
     boot_in_mud,
+    brick_wall,
     dam_break,
     dropped_bowl,
     honey_suzanne,
@@ -32,4 +33,5 @@ SCENES: dict[str, ModuleType] = {
     "boot_in_mud": boot_in_mud,
     "lava_flow": lava_flow,
     "dropped_bowl": dropped_bowl,
+    "brick_wall": brick_wall,
 }

@@ -21,10 +21,10 @@ from . import SCENES
 
 # How large a ready scene is: name -> label, description, studio.
 SIZES = {
-    "draft": ("Draft", "20,000 to 90,000 particles, 640 x 360: bakes in minutes, for trying things out", DRAFT),
+    "draft": ("Draft", "20,000 to 90,000 particles or coarse pieces, 640 x 360: bakes in minutes, for trying things out", DRAFT),
     "full": (
         "Full",
-        "300,000 to 400,000 particles, fine surfaces and motion blur, 1920 x 1080: bakes ten to twenty times as long",
+        "300,000 to 400,000 particles or fine pieces, fine surfaces and motion blur, 1920 x 1080: bakes ten to twenty times as long",
         FULL,
     ),
 }
@@ -99,10 +99,10 @@ def _hide(scene: BlenderScene) -> None:
 
 
 def _select(scene: BlenderScene, stage: Stage) -> None:
-    layer = scene.view_layers[0]
+    layer, first = scene.view_layers[0], [*stage.emitters, *stage.bodies][0]
     for item in scene.objects:
-        item.select_set(item is stage.emitters[0], view_layer=layer)
-    layer.objects.active = stage.emitters[0]
+        item.select_set(item is first, view_layer=layer)
+    layer.objects.active = first
 
 
 class MPM_OT_add_ready_scene(Operation, bpy.types.Operator):
