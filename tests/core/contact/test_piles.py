@@ -380,7 +380,8 @@ def test_impulses_of_many_sweeps_are_equal_and_opposite() -> None:
     """However few sweeps are affordable, the momentum of all bodies changes only by what the floor gives."""
     simulation = Simulation(of(FLOOR, *wall(3, 3), seconds=0.05))
     frames = simulation.frames()
-    next(frames), next(frames)
+    next(frames)
+    next(frames)
     rigid = simulation._stepper.rigid
     found = rigid.touching
     assert found is not None

@@ -33,7 +33,8 @@ def build(stage: Stage) -> None:
     steel = plain("Steel", (0.02, 0.022, 0.025), roughness=0.3, metallic=0.6)
     shot = stage.rigid_body("Ball", ball(0.1), (0.06, -0.75, 0.28), (steel,), velocity=(0.0, 12.0, 0.6), density=7800.0, friction=0.4)
     shot.data.shade_smooth()
-    stage.debris(chips=4.0, dust=12.0)
+    # grains of a millimeter that are gone before the wall has come to rest: larger ones hang in the air like confetti
+    stage.debris(chips=4.0, dust=12.0, use_dust_size=True, dust_size=0.0015, dust_life=0.2)
     stage.camera((-1.0, -1.75, 0.72), (0.03, 0.1, 0.24), lens=45.0, stop=4.0)
 
 
