@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,14 @@ BRITTLE = {"glass", "ice", "ceramic", "concrete", "biscuit", "dry_clay", "wood"}
 STILL = (SHAPED | ELASTIC) - {"foam", "wax", "wet_sand"}
 LAST_OF_STILL, LAST = 25, 49
 # nothing damps what is brittle, so it goes on bouncing
-RESTING = sorted(set(material_preset_names()) - BRITTLE)
+RESTING = set(material_preset_names()) - BRITTLE
+# one of each law and look; the others take minutes together
+OFTEN = {"water", "honey", "mud", "lava", "dry_sand", "wet_sand", "clay", "snow", "wax", "jelly", "rubber", "glass"}
+
+
+def each(names: set[str]) -> list[Any]:
+    """The parameters of a test of materials."""
+    return [pytest.param(name, marks=[] if name in OFTEN else pytest.mark.long) for name in sorted(names)]
 
 
 def spacings(name: str) -> tuple[float, float]:
@@ -145,7 +153,7 @@ def test_every_material_is_known_by_its_look_and_has_a_variant() -> None:
     assert read_scene(SCENE).emitters[0].shape.volume() == pytest.approx(EDGE**3)
 
 
-@pytest.mark.parametrize("name", RESTING)
+@pytest.mark.parametrize("name", each(RESTING))
 def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
     for spacing in spacings(name):
         outcome = dropped(name, spacing)
@@ -155,14 +163,14 @@ def test_a_block_comes_to_rest_without_a_step_taken_back(name: str) -> None:
         assert 0.75 < outcome.volume_ratio < 1.05
 
 
-@pytest.mark.parametrize("name", RESTING)
+@pytest.mark.parametrize("name", each(RESTING))
 def test_a_preview_predicts_the_final_within_a_tenth(name: str) -> None:
     preview, final = (dropped(name, spacing) for spacing in spacings(name))
     assert preview.heights[-1] == pytest.approx(final.heights[-1], rel=0.1)
     assert preview.spreads[-1] == pytest.approx(final.spreads[-1], rel=0.1)
 
 
-@pytest.mark.parametrize("name", sorted(LIQUID))
+@pytest.mark.parametrize("name", each(LIQUID))
 def test_a_liquid_runs_to_the_walls_and_is_level(name: str) -> None:
     outcome = dropped(name, FINAL_OF_LIQUID)
     level = EDGE**3 / (2.0 * HALF_TRAY) ** 2
@@ -171,7 +179,7 @@ def test_a_liquid_runs_to_the_walls_and_is_level(name: str) -> None:
     assert abs(outcome.slope) < 1.5 * FINAL_OF_LIQUID
 
 
-@pytest.mark.parametrize("name", sorted(PASTE))
+@pytest.mark.parametrize("name", each(PASTE))
 def test_a_paste_slumps_and_stands(name: str) -> None:
     outcome = dropped(name, FINAL)
     assert 0.15 * EDGE < outcome.heights[-1] < 0.67 * EDGE
@@ -179,21 +187,21 @@ def test_a_paste_slumps_and_stands(name: str) -> None:
     assert outcome.slope > 0.0
 
 
-@pytest.mark.parametrize("name", sorted(HEAP))
+@pytest.mark.parametrize("name", each(HEAP))
 def test_grains_heap_with_a_slope(name: str) -> None:
     outcome = dropped(name, FINAL)
     assert outcome.heights[-1] < 0.55 * EDGE
     assert outcome.slope > 0.2 * EDGE
 
 
-@pytest.mark.parametrize("name", sorted(SHAPED))
+@pytest.mark.parametrize("name", each(SHAPED))
 def test_a_solid_keeps_its_shape(name: str) -> None:
     outcome = dropped(name, FINAL)
     assert outcome.heights[-1] > 0.65 * EDGE
     assert outcome.spreads[-1] < 0.75 * EDGE
 
 
-@pytest.mark.parametrize("name", sorted(ELASTIC))
+@pytest.mark.parametrize("name", each(ELASTIC))
 def test_an_elastic_body_comes_back_to_its_shape(name: str) -> None:
     outcome = dropped(name, spacings(name)[1])
     assert outcome.heights[-1] == pytest.approx(0.96 * EDGE, rel=0.13)
@@ -211,12 +219,13 @@ def pieces_after_a_fall(name: str, speed: float) -> int:
     return int(np.count_nonzero(np.bincount(last.bonds.fragments(len(last.id))) > 0.01 * len(last.id)))
 
 
-@pytest.mark.parametrize("name", sorted(BRITTLE))
+@pytest.mark.parametrize("name", each(BRITTLE))
 def test_what_is_brittle_survives_a_small_fall_and_breaks_in_a_large_one(name: str) -> None:
     assert pieces_after_a_fall(name, 1.4) == 1
     assert pieces_after_a_fall(name, 6.0) > 1
 
 
+@pytest.mark.long
 def test_materials_differ_as_their_names_say() -> None:
     final = {name: dropped(name, spacings(name)[1]) for name in RESTING}
     # at 0.3 s, on the way
