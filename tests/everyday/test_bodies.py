@@ -86,6 +86,7 @@ def test_heavy_jelly_lies_on_the_floor_after_a_second_and_a_half() -> None:
     assert bodies.afloat(1500.0, offset=TESTED_OFFSET, seconds=2.5).bottom < 1.0
 
 
+@pytest.mark.long
 def test_a_heavy_ball_of_jelly_sinks_to_the_floor() -> None:
     assert bodies.afloat(1500.0, offset=TESTED_OFFSET, seconds=2.5, is_ball=True).bottom < 1.0
 

@@ -331,14 +331,14 @@ def test_the_soft_beam_sags_completely(variant: str | None) -> None:
     assert trunk_top(run) < 0.6
 
 
-@pytest.mark.parametrize("variant", ["C3", "C4"])
+@pytest.mark.parametrize("variant", ["C3", pytest.param("C4", marks=pytest.mark.long)])
 def test_a_limp_tip_hangs_from_a_stiff_trunk(variant: str) -> None:
     run = beam(variant)
     assert tip_heights(run).min() < 0.35
     assert trunk_top(run) > 0.73
 
 
-@pytest.mark.parametrize("variant", ["C5", "C6", "C9", "C10"])
+@pytest.mark.parametrize("variant", ["C5", *(pytest.param(name, marks=pytest.mark.long) for name in ("C6", "C9", "C10"))])
 def test_the_tip_sways_and_does_not_break(variant: str) -> None:
     """C5, C6 (figure 7.5: the start and the lowest point), C9 and C10."""
     run = beam(variant)
@@ -349,7 +349,7 @@ def test_the_tip_sways_and_does_not_break(variant: str) -> None:
     assert trunk_top(run) > 0.73
 
 
-@pytest.mark.parametrize("variant", ["C7", "C8"])
+@pytest.mark.parametrize("variant", ["C7", pytest.param("C8", marks=pytest.mark.long)])
 def test_the_tip_breaks_off(variant: str) -> None:
     """By its tear stretch. Much of it falls onto the foot; the rest stays at the trunk, which swings back."""
     run = beam(variant)
