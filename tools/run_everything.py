@@ -1,6 +1,6 @@
 """Runs what has to hold for every change: the tests, the static checks, and the Blender layer on each supported Blender.
 
-Tests that take over half a minute are left to `make test`: each has a quicker one beside it.
+Tests that take over half a minute, and most of several like them, are left to `make test`.
 
 Two at a time, each beginning when one has ended; goes on after a failure, and ends with one line for each.
 """
@@ -19,7 +19,7 @@ from run_tests import Outcome, compile_kernels, run_group
 _NOT_LONG = ("-m", "not long")
 # measurements of the solver's speed, the project's tools, and what takes long, do not depend on the Blender
 _BRIEFLY = ("-m", "not slow and not long", "--ignore=tests/benchmarks", "--ignore=tests/tools")
-# 4.5 and 5.0 are between two that run everything: what depends on names and data of a Blender runs there, not bakes and what is made of
+# 4.5 and 5.0 are between two that run more: what depends on names and data of a Blender runs there, not bakes and what is made of
 # them
 _NAMES_AND_DATA = (*_BRIEFLY, *(f"--ignore=tests/blender/{folder}" for folder in ("baking", "building", "live", "playback")))
 # numba and its compiler are the same for every Blender, so what kernels compute does not depend on Python and numpy
@@ -67,7 +67,7 @@ def run_job(job: Job, ready: Future[Outcome], processes: int) -> Outcome:
     prepared = ready.result()
     if prepared.status != 0:
         return Outcome(1, f"tests: Blender {job.blender} {job.group:<8} FAILED its environment is missing")
-    # what does not touch Blender runs again on all cores instead of its share, so that it also runs with several threads
+    # what does not touch Blender runs again on all cores instead of its share: bakes of the command line then have several threads
     uses_all = job.blender != DEVELOPMENT_BLENDER and job.group in ("core", "plain")
     return run_group(job.group, ENVIRONMENTS[job.blender], job.for_pytest, 1 if uses_all else processes)
 

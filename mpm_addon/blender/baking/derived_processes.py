@@ -19,6 +19,7 @@ from ..playback import particle_objects
 from ..settings import paths
 from ..settings.derived_settings import settings_of
 from .derived_kinds import DERIVED_KINDS, showing
+from .follow_bake import is_editing
 from .running import wait_for
 from .worker import Worker, derive_command, ending
 
@@ -187,7 +188,7 @@ def follow(scene: BlenderScene | None, cache: str, kind: str) -> bool:
 def keep_in_undo(running: DerivedSession) -> None:
     """Without a step of undo, undoing an edit that follows would take away the objects that were added."""
     context: Any = bpy.context
-    if running.has_added and context.mode == "OBJECT":
+    if running.has_added and not is_editing(context):
         running.has_added = False
         bpy.ops.ed.undo_push(message=DERIVED_KINDS[running.kind].make_label)
 

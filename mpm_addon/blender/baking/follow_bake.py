@@ -34,7 +34,13 @@ class FollowBake:
 
 def _is_busy(context: Context) -> bool:
     """Whether a change of the frame would disturb someone."""
-    window, screen = context.window, context.screen
-    if context.mode != "OBJECT" or (screen is not None and screen.is_animation_playing):
+    screen = context.screen
+    return is_editing(context) or (screen is not None and screen.is_animation_playing)
+
+
+def is_editing(context: Context) -> bool:
+    """Whether someone is in the middle of a change: in another mode than Object Mode, or in an operator such as Move."""
+    window = context.window
+    if context.mode != "OBJECT":
         return True
     return window is not None and any(not each.bl_idname.startswith(_OWN) for each in window.modal_operators)

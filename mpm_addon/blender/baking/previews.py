@@ -91,6 +91,15 @@ def remove(scene: BlenderScene) -> bool:
 
     Returns whether dynamic colliders were keyframed by the preview.
     """
+    had_keys = _take_away(scene)
+    # the next preview replaces files that are in use or cannot be deleted
+    with contextlib.suppress(MpmError, OSError):
+        remove_cache(folder(scene))
+    return had_keys
+
+
+def _take_away(scene: BlenderScene) -> bool:
+    """Remove the preview from the file; as `remove`, but leaves what is on the disk."""
     item = shown(scene)
     own = folder(scene) if item is None else paths.absolute(item.mpm.cache)
     if item is not None and item.library is None:
@@ -106,21 +115,17 @@ def remove(scene: BlenderScene) -> bool:
     piece_objects.remove_pieces(scene, own)
     had_keys = keyframes.remove_all_keys(scene, own)
     unstable.remove(scene, str(own))
-    # the next preview replaces files that are in use or cannot be deleted
-    with contextlib.suppress(MpmError, OSError):
-        remove_cache(folder(scene))
     emitter_wires.show_again(scene)
     return had_keys
 
 
 def remove_empty(scene: BlenderScene) -> None:
-    """Remove a preview that has no frames: it would show nothing and hide the bake."""
+    """Remove a preview whose cache is gone: it would show nothing and hide the bake."""
     item = shown(scene)
     if item is None or item.library is not None or scene.library is not None or not is_preview(item):
         return
-    own = paths.absolute(item.mpm.cache)
-    if not paths.holds_cache(own) and not keyframes.keyed_by(scene, own):
-        remove(scene)
+    if not paths.holds_cache(paths.shown_folder(item)) and not keyframes.keyed_by(scene, paths.absolute(item.mpm.cache)):
+        _take_away(scene)
 
 
 @persistent

@@ -78,6 +78,10 @@ DRAFT = Studio(
 FULL = replace(DRAFT, size=(1920, 1080), samples=64, noise=0.01, is_full=True)
 
 
+# what is given in meters
+_DEBRIS_LENGTHS = ("chip_size", "dust_size")
+
+
 class Stage:
     """A scene under construction, and the collection for all of its objects.
 
@@ -253,7 +257,7 @@ class Stage:
         """Make chips and dust during the bake, with other settings than usual."""
         self.scene.mpm.debris.while_baking = True
         for name, value in settings.items():
-            setattr(self.scene.mpm.debris, name, value)
+            setattr(self.scene.mpm.debris, name, value * self._unit if name in _DEBRIS_LENGTHS else value)
 
     def ground(self, color: Rgb, *, half: float = 30.0, height: float = 0.0, roughness: float = 0.7, tile: float = 0.0) -> None:
         """Add a plane that is rendered but not simulated; one with tiles if the edge of a `tile` [m] is given."""

@@ -18,12 +18,16 @@ def _read_groups(settings: Any) -> None:
             _read_groups(group)
 
 
+def _has_settings(settings: Any) -> bool:
+    return any(settings.is_property_set(name) for name in type(settings).__annotations__)
+
+
 @persistent
 def _on_save(_path: str = "", _unused: Any = None) -> None:
     objects: Any = bpy.data.objects
     for item in objects:
         override = item.override_library
-        if item.library is None and override is not None and override.reference is not None:
+        if item.library is None and override is not None and override.reference is not None and _has_settings(item.mpm):
             for each in (item, override.reference):
                 _read_groups(each.mpm)
             override.operations_update()

@@ -101,6 +101,8 @@ class RigidSurface:
         if self.points.faces is None or not np.isfinite(low).all():
             return self._known
         half = (0.5 * float(np.linalg.norm(high - low)) + reach) / self.obstacle.scale
+        if not math.isfinite(half):
+            return self._known
         middle = self.obstacle.local(0.5 * (low + high)[None])[0]
         # finding points takes long, so those of whole cubes are kept while the other surface moves within these
         size = 2.0 ** math.floor(math.log2(half))

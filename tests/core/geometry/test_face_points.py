@@ -1,5 +1,7 @@
 """Points on the faces of large shapes: those near a box are those of the whole shape, and contacts do not depend on how they are made."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,19 @@ def test_contacts_do_not_depend_on_how_points_are_made(monkeypatch: pytest.Monke
     assert falling() == pytest.approx(known, abs=1e-9)
     monkeypatch.setattr(FacePoints, "within", lambda *_: np.zeros((0, 3)))
     assert falling()[2] < known[2] - 0.1
+
+
+def test_points_that_are_kept_are_those_that_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the last bit, so that a resumed bake, which has kept none, goes on in the same way."""
+    monkeypatch.setattr(rigid_surfaces, "MOST_POINTS", 100)
+    kept, near = falling(), rigid_surfaces.RigidSurface.near
+
+    def forgetting(surface: rigid_surfaces.RigidSurface, *given: Any) -> Any:
+        surface._found.clear()
+        return near(surface, *given)
+
+    monkeypatch.setattr(rigid_surfaces.RigidSurface, "near", forgetting)
+    assert np.array_equal(falling(), kept)
 
 
 def test_points_are_made_anew_only_where_a_body_has_come_to(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def _settings_of(scene: BlenderScene) -> list[tuple[Any, str]]:
         (settings.domain, "object"),
         (settings.volume, "while_baking"),
         (settings.foam, "while_baking"),
-        (settings.debris, "while_baking"),
+        *((settings.debris, name) for name in ("while_baking", "chips", "dust", "bounce", "friction", "dust_size", "dust_life")),
         (settings.surface, "quality"),
     ]
 
