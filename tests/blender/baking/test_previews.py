@@ -76,6 +76,20 @@ def test_a_preview_without_frames_is_not_there_when_its_file_is_opened(bpy: Any,
 
 
 @blender
+def test_opening_a_file_deletes_no_frames_of_another_preview(bpy: Any, tmp_path: Path) -> None:
+    """The scene's cache has another name than when its preview was shown."""
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "before")
+    baked_and_preview(scene)
+    (previews.folder(scene) / "cache.json").unlink()
+    scene.mpm.cache = str(tmp_path / "mine")
+    write_cache(previews.folder(scene), {1: 3})
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert (previews.folder(bpy.context.scene) / "cache.json").is_file()
+
+
+@blender
 def test_a_preview_stays_one_when_the_file_is_saved_first(bpy: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     scene.mpm.cache = "//sim/cache"

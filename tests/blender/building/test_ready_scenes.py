@@ -10,9 +10,12 @@ import pytest
 
 from mpm_addon.blender.building.ready_scenes import SCENES, adding
 from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.settings.derived_settings import settings_of
 from mpm_addon.core.advice.preflight import warnings_of
 from mpm_addon.core.forecast.estimate import estimate
+from mpm_addon.derived.debris_settings import DebrisSettings
 from mpm_addon.storage import open_cache
+from mpm_addon.storage.take import DEBRIS
 from tests.blender.scenes import add_mesh
 
 # scene -> emitters, colliders
@@ -126,14 +129,22 @@ def test_all_of_a_ready_scene_is_in_its_own_collection(bpy: Any, name: str) -> N
     assert {item.name for item in collection.objects} == {item.name for item in scene.objects}
 
 
+def dust_of(scene: Any) -> float:
+    """The size of a scene's dust [m]; 0 where it follows from the cells."""
+    settings = settings_of(scene, DEBRIS)
+    assert isinstance(settings, DebrisSettings)
+    return settings.dust_size or 0.0
+
+
 @pytest.mark.parametrize("name", SMALL_OR_REAL)
 def test_a_ready_scene_has_the_same_size_in_meters_in_any_unit(bpy: Any, name: str) -> None:
     bpy.context.scene.unit_settings.scale_length = 0.01
     add(bpy, name)
-    in_centimeters = extract_scene(bpy.context)
+    in_centimeters, dust = extract_scene(bpy.context), dust_of(bpy.context.scene)
     bpy.ops.wm.read_homefile(use_empty=True)
     add(bpy, name)
     in_meters = extract_scene(bpy.context)
+    assert dust == pytest.approx(dust_of(bpy.context.scene), rel=1e-5)
     assert in_centimeters.solver.grid_spacing == pytest.approx(in_meters.solver.grid_spacing, rel=1e-5)
     for one, other in zip(in_centimeters.emitters, in_meters.emitters, strict=True):
         assert one.shape.bounds() == pytest.approx(other.shape.bounds(), abs=1e-5)
