@@ -121,6 +121,8 @@ def test_settings_of_a_library_override_are_saved(bpy: Any, tmp_path: Any, has_e
     rock.mpm.material.thermal.heat_capacity = 77.0
     rock.mpm.material.water.viscosity = 3.0
     rock.mpm.emitter.randomness.seed = 9
+    rock.mpm.collider.friction, rock.mpm.collider.fracture.tetrahedra = 0.25, 77
+    rock.mpm.outflow.enabled = False
     mine = str(tmp_path / "mine.blend")
     bpy.ops.wm.save_as_mainfile(filepath=mine)
     bpy.ops.wm.open_mainfile(filepath=mine)
@@ -128,6 +130,7 @@ def test_settings_of_a_library_override_are_saved(bpy: Any, tmp_path: Any, has_e
     assert (torch.mpm.field.use_heating, torch.mpm.field.heating) == (True, 2e4)
     assert (rock.mpm.type, rock.mpm.material.preset, rock.mpm.emitter.randomness.seed) == ("emitter", "honey", 9)
     assert (rock.mpm.material.thermal.heat_capacity, rock.mpm.material.water.viscosity) == (77.0, 3.0)
+    assert (rock.mpm.collider.friction, rock.mpm.collider.fracture.tetrahedra, rock.mpm.outflow.enabled) == (0.25, 77, False)
 
 
 @pytest.mark.blender

@@ -297,7 +297,7 @@ def test_a_random_heap_does_not_creep() -> None:
     """Not by a micrometer over ten seconds, after three in which it settles, with bricks on top of others."""
     simulation = Simulation(of(FLOOR, *heap(0.6), seconds=13.0, fps=2.0))
     places = [centers(simulation) for _ in simulation.frames()]
-    assert np.abs(places[-1] - places[6]).max() < 1e-6
+    assert np.abs(np.array(places[6:]) - places[6]).max() < 1e-6
     assert places[-1][:, 2].max() > 1.5 * BRICK[2]
 
 

@@ -76,7 +76,7 @@ def test_points_that_are_kept_are_those_that_would_be_found(monkeypatch: pytest.
 
 
 def test_points_are_made_anew_only_where_a_body_has_come_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes much longer than a substep to find them: a crate in a glass of slivers made a bake thirty times as long."""
+    """It takes much longer than a substep to find them: a crate in a glass of slivers made a bake eighteen times as long."""
     made, searched = [], []
     within, near = FacePoints.within, rigid_surfaces.RigidSurface.near
     monkeypatch.setattr(rigid_surfaces, "MOST_POINTS", 100)
