@@ -86,6 +86,22 @@ def crate(density: float, *, offset: float, seconds: float, cells: int = 8, dime
     return replace(scene, time=time, solver=solver, colliders=(body,))
 
 
+def risen(gap: float, *, offset: float, seconds: float = 3.0, cells: int = 6) -> float:
+    """How far a crate of 400 kg/m^3 rises from the floor, with water around and above it, in a plane [edges].
+
+    Args:
+        gap: of dry space below it at the start [cells].
+    """
+    scene = crate(400.0, offset=offset, seconds=seconds, cells=cells, dimension=2)
+    (body,) = scene.colliders
+    x, y, _ = body.shape.center
+    bottom = scene.domain.min[2] + gap * EDGE / cells
+    lying = replace(body, shape=replace(body.shape, center=(x, y, bottom + 0.5 * EDGE)))
+    simulation = Simulation(replace(scene, colliders=(lying,)))
+    heights = [float(simulation.rigid_bodies[0].center[2]) for _ in simulation.frames()]
+    return (heights[-1] - heights[0]) / EDGE
+
+
 @dataclass(frozen=True)
 class Course:
     """What a body does all the time.
