@@ -88,7 +88,7 @@ def test_a_final_ready_scene_has_several_times_the_particles_and_no_warning_eith
     assert is_promised("full", cost.particles)
 
 
-def test_a_final_brick_wall_has_finer_pieces_and_no_warning_either(bpy: Any) -> None:
+def test_a_final_brick_wall_has_more_tetrahedra_and_no_warning_either(bpy: Any) -> None:
     fractures = {}
     for size in ("draft", "full"):
         bpy.ops.wm.read_homefile(use_empty=True)

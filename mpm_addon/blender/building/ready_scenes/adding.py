@@ -21,10 +21,10 @@ from . import SCENES
 
 # How large a ready scene is: name -> label, description, studio.
 SIZES = {
-    "draft": ("Draft", "20,000 to 90,000 particles or coarse pieces, 640 x 360: bakes in minutes, for trying things out", DRAFT),
+    "draft": ("Draft", "20,000 to 90,000 particles, 640 x 360: bakes in minutes, for trying things out", DRAFT),
     "full": (
         "Full",
-        "300,000 to 400,000 particles or fine pieces, fine surfaces and motion blur, 1920 x 1080: bakes ten to twenty times as long",
+        "300,000 to 400,000 particles, fine surfaces and motion blur, 1920 x 1080: bakes ten to twenty times as long",
         FULL,
     ),
 }
