@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mpm_addon.core.contact import coupling
+from mpm_addon.core.contact import body_exchange
 from mpm_addon.core.errors import UnstableError
 from mpm_addon.core.geometry.shapes import SHAPES
 from mpm_addon.core.stepping.simulation import Simulation
@@ -90,7 +90,7 @@ def test_light_and_heavy_bodies_stay_stable_in_matter(law: str, parameters: dict
 
 def test_a_light_body_that_reacts_a_step_late_is_thrown_about(monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: the matter that sticks to it outweighs it, and each reaction is larger than the one before."""
-    monkeypatch.setattr(coupling, "EVALUATIONS", 1)
+    monkeypatch.setattr(body_exchange, "EVALUATIONS", 1)
     with pytest.raises(UnstableError):
         lands_on("water", 0.03, bulk_modulus=4e5)
 

@@ -1,11 +1,4 @@
-"""Rigid bodies in material: the exchange of momentum in a substep, solved so that light bodies remain stable.
-
-On the grid, a rigid body acts on the material as any moving collider does, and it receives exactly the momentum that the nodes lose. Its
-velocity depends on that exchange, and the exchange on its velocity: u = contact(W (p - J(u))), with p the body's momentum after gravity,
-W its inverse mass, and J(u) the momentum that the nodes gain from a body with velocity u. J is evaluated by applying contact to the nodes
-and then restoring them. Broyden's method (1965) finds u, starting as if the surrounding material were fixed to the body, an upper bound of
-its added mass. See docs/rigid_bodies.md.
-"""
+"""The rigid bodies of a scene: what acts on them in a substep, in which order, and their state. See docs/rigid_bodies.md."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,12 +12,12 @@ from ..particles import Piece
 from ..scene.description import Scene
 from ..transfer.blocks import BLOCK
 from ..transfer.particle_store import ParticleStore
+from .body_exchange import BodyExchange
 from .breaking import Breaking
-from .broyden import TOLERANCE, Broyden, inertia_matrix
 from .contact_groups import settle
 from .contact_search import NEAREST, ContactSearch, Touching
 from .coverage import COVER_REACH
-from .exchange import moments_of, sum_momenta
+from .exchange import moments_of
 from .foresight import LONGEST_STEP, Foresight
 from .impacts import Impact, approach_speed, impacts_of
 from .nearness import cubes_of, near_cubes
@@ -37,8 +30,6 @@ from .rigid_table import VELOCITY, RigidTable
 from .standstill import Standstill
 from .warm_start import PLACE, REACH, SIZE, forces_of, renumbered, table_of
 
-# the largest number of evaluations of the exchange
-EVALUATIONS = 8
 # a mismatch that moves a body by less than this in a substep is negligible [cells]
 NEGLIGIBLE = 1e-7
 RESTING = 2e-3  # bodies at rest have less than this share of the speed that gravity adds in a substep
@@ -244,7 +235,7 @@ class RigidBodies:
         table.state[:, VELOCITY] += dt * accelerations
         for number in self._close:
             if is_present[number]:
-                self._exchange(number, self.bodies[number], self.groups[number], before, store, dt)
+                self._exchange(number, before, store, dt)
         if len(found.contacts.first):
             self._solve(found, table.velocities, gravity, dt, was_still=not before.any())
         else:
@@ -300,60 +291,21 @@ class RigidBodies:
         masses[fixed], inertias[fixed] = 0.0, 0.0
         return masses, inertias
 
-    def _exchange(self, number: int, body: RigidBody, group: ObstacleGroup, before: Floats, store: ParticleStore, dt: float) -> None:
+    def _exchange(self, number: int, before: Floats, store: ParticleStore, dt: float) -> None:
         """Exchange momentum between one body and the nodes."""
-        blocks = group.touched_blocks(store)
-        if not len(blocks):
-            return
-        saved = store.nodes[blocks]
-        free = body.velocities
-        weight = np.zeros((6, 6))
-        weight[:3, :3], weight[3:, 3:] = np.diag(body.inverse_mass), body.inverse_inertia
-        # scales angular velocities to speeds [m/s], so that rotation counts as much as translation
-        unit = np.array([1.0] * 3 + [body.gyration] * 3)
-        inverse = self._inverse(number)
         assert self.touching is not None
-        contacts = self.touching.contacts
+        contacts, inverse = self.touching.contacts, self._inverse(number)
         its = np.flatnonzero((contacts.first == number) | (contacts.second == number))
         contacts, least = contacts.rows(its), self._least[its]
-        trial = before[number]
-        impulse, is_found = np.zeros(6), False
-        solver: Broyden | None = None
-        for evaluation in range(EVALUATIONS):
-            if evaluation:
-                store.nodes[blocks] = saved
-            impulse = self._impulse(group, trial, blocks, body.center, store)
-            outcome = before.copy()
-            outcome[number] = free - weight @ impulse
-            contacts.solve(SolverBodies(outcome, *inverse), least)
-            mismatch = unit * (outcome[number] - trial)
-            if solver is None:
-                known = self._inverses[number]
-                if known is None:
-                    touched = inertia_matrix(group.touched_inertia(store, body.center))
-                    known = np.linalg.inv(np.eye(6) + (unit[:, None] * weight) @ touched / unit)
-                solver = Broyden(known, mismatch)
-            change = float(np.linalg.norm(unit * (weight @ impulse)))
-            is_found = solver.is_done(mismatch, max(TOLERANCE * change, NEGLIGIBLE * self._spacing / dt))
-            if is_found:
-                break
-            if evaluation < EVALUATIONS - 1:
-                trial = trial + solver.change(mismatch) / unit
-        # without convergence the inverse is discarded
-        self._inverses[number] = solver.inverse if solver is not None and is_found else None
-        body.push(-impulse)
 
-    def _impulse(self, group: ObstacleGroup, velocity: Floats, blocks: np.ndarray, center: Floats, store: ParticleStore) -> Floats:
-        """Apply a body with this velocity to the nodes; returns the momentum and angular momentum that they gain, shape (6,)."""
-        group.take_velocity(velocity)
-        sums = np.empty((2, len(blocks), 6))
-        coordinates = store.layout.node_coordinates
-        sum_momenta(store.nodes, blocks, coordinates, self._spacing, center, sums[0])
-        group.apply_initial_impulses(store)
-        for _ in range(2):
-            group.apply_contact_impulses(store)
-        sum_momenta(store.nodes, blocks, coordinates, self._spacing, center, sums[1])
-        return (sums[1] - sums[0]).sum(axis=0)
+        def meet(velocities: Floats) -> Floats:
+            outcome = before.copy()
+            outcome[number] = velocities
+            contacts.solve(SolverBodies(outcome, *inverse), least)
+            return outcome[number]
+
+        exchange = BodyExchange(self.bodies[number], self.groups[number], store, meet)
+        self._inverses[number] = exchange.solve(before[number], self._inverses[number], NEGLIGIBLE * self._spacing / dt)
 
     def push_particles(self, store: ParticleStore, dt: float, drift: float) -> float:
         """Push particles out and the bodies back, so that their common center of mass and angular momentum stay the same.

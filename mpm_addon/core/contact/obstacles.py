@@ -67,16 +67,17 @@ class ObstacleGroup:
 
     Attributes:
         is_moving: whether the colliders move.
+        spacing: cell size [m].
         footing: the nodes at the surfaces and inside.
     """
 
     def __init__(self, obstacles: Sequence[Obstacle | DeformingObstacle], scene: Scene, fields: Fields) -> None:
         self.obstacles = obstacles
         self.is_moving = any(obstacle.is_moving for obstacle in obstacles)
-        self._spacing = scene.solver.grid_spacing
+        self.spacing = scene.solver.grid_spacing
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
-        self._reach = (SUNKEN + (CUBIC_REACH if self._is_cubic else QUADRATIC_REACH)) * self._spacing
+        self._reach = (SUNKEN + (CUBIC_REACH if self._is_cubic else QUADRATIC_REACH)) * self.spacing
         self._fields = fields
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.frictions for obstacle in obstacles])
@@ -98,7 +99,7 @@ class ObstacleGroup:
         self._filled = nothing
         self._shares = np.zeros(0, np.float32)
         self._sides: Sides | None = None
-        self._near = NearParticles(self._dimension, self._spacing)
+        self._near = NearParticles(self._dimension, self.spacing)
 
     def begin_frame(self) -> None:
         """Prepare for a frame or subframe."""
@@ -149,7 +150,7 @@ class ObstacleGroup:
         if self._fields.filling.any():
             self._find_covered(places.shape)
         for number, obstacle in enumerate(self.obstacles):
-            thickness = -field.distance[field.owners == number].min(initial=-self._spacing) if obstacle.is_expelling else 0.0
+            thickness = -field.distance[field.owners == number].min(initial=-self.spacing) if obstacle.is_expelling else 0.0
             self._expulsion[number] = self._expulsion_rate * thickness
         self._near.find(self._level_sets, holds_inside, store)
 
@@ -173,7 +174,7 @@ class ObstacleGroup:
         rows, places = np.zeros((len(self.obstacles), 1), np.int64) - 1, np.zeros((0, 3), np.int64)
         values = field.distance, field.normal, field.velocity
         kinds = self._fields.of(nothing)
-        return LevelSets(nothing, nothing, rows, places, *kinds, *values, self._motions, self._spacing)
+        return LevelSets(nothing, nothing, rows, places, *kinds, *values, self._motions, self.spacing)
 
     def _locate(self, layout: Layout) -> LevelSets:
         """The level sets of the field at the node blocks: a row for each, including twins, so that each velocity field has its own feet."""
@@ -189,7 +190,7 @@ class ObstacleGroup:
         row_of_block[field.owners[present], blocks[present]] = present
         values = field.distance, field.normal, field.velocity
         kinds = self._fields.of(layout.node_fields)
-        return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, *kinds, *values, self._motions, self._spacing)
+        return LevelSets(field.owners, blocks, row_of_block, layout.node_coordinates, *kinds, *values, self._motions, self.spacing)
 
     def _measure(self, layout: Layout) -> None:
         keys = layout.node_keys
@@ -204,8 +205,8 @@ class ObstacleGroup:
             added = [obstacle.measure(n, keys[is_new], coordinates[is_new]) for n, obstacle in enumerate(self.obstacles)]
             fixed = [obstacle for obstacle in self.obstacles if isinstance(obstacle, Obstacle)]
             for number, field in enumerate(added):
-                nodes = nodes_of(coordinates[places_of(field.keys, keys)], self._dimension) * self._spacing
-                join_solids(field, number, fixed, nodes, self._spacing)
+                nodes = nodes_of(coordinates[places_of(field.keys, keys)], self._dimension) * self.spacing
+                join_solids(field, number, fixed, nodes, self.spacing)
             self._field = joined_fields([kept, *added])
             self._seen = keys
 
@@ -219,7 +220,7 @@ class ObstacleGroup:
 
     def take_gravity(self, gravity: Floats) -> None:
         """Set the acceleration [m/s^2], shape (3,), with which solids settle on the colliders."""
-        self._settling = SETTLING * math.sqrt(float(np.linalg.norm(gravity)) * self._spacing)
+        self._settling = SETTLING * math.sqrt(float(np.linalg.norm(gravity)) * self.spacing)
 
     def apply_initial_impulses(self, store: ParticleStore) -> None:
         """Apply colliders to the nodes inside, and find material at their surfaces; before `apply_contact_impulses` in each substep."""
@@ -257,7 +258,7 @@ class ObstacleGroup:
         rows = np.flatnonzero(level_sets.blocks >= 0)
         if self.footing.is_empty or not len(rows):
             return
-        is_close = level_sets.distance[rows] < FOOT_REACH * self._spacing
+        is_close = level_sets.distance[rows] < FOOT_REACH * self.spacing
         packed = np.zeros((len(rows), size), np.uint8)
         packed[:, : is_close.shape[1] // size] = np.packbits(is_close, axis=1, bitorder="little")
         np.bitwise_or.at(marked, level_sets.blocks[rows], packed.view(np.int64)[:, 0])
