@@ -24,6 +24,7 @@ from .interface.operators import (
     export_operators,
     live_operators,
     material_operators,
+    piece_operators,
     role_operators,
 )
 from .interface.panels import all_panels, graphs
@@ -49,6 +50,7 @@ _PARTS: tuple[ModuleType, ...] = (
     role_operators,
     live_operators,
     derived_operators,
+    piece_operators,
     graphs,
     all_panels,
     export_operators,

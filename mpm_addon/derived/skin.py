@@ -86,7 +86,7 @@ class SkinProduct:
                 raise CacheError(
                     f"frame {frame.number} has particles without a finite position", "bake it again", subject=str(self._cache.folder)
                 )
-            births = self._births(moment, frame)
+            births = births_at(self._cache, moment, frame)
             bonds = self._cache.bonds_at(moment) if self._tears else Bonds()
             boundaries = self._bounding(moment, frame.poses)
             yield self._written(moment, tuple(follower.piece(frame, births, bonds, boundaries) for follower in self._followers))
@@ -99,16 +99,6 @@ class SkinProduct:
         boundaries = self._boundaries[take.number]
         return [] if boundaries is None else boundaries.at(moment, poses)
 
-    def _births(self, moment: Moment, frame: Frame) -> Births:
-        """The births of the particles that were emitted up to a frame. Raises CacheError."""
-        emitted = int(self._cache.take_of(moment).journal()[moment]["emitted"])
-        if not len(frame.id):
-            return Births(np.zeros(0, np.int32), np.zeros((0, 3), np.float32))
-        found = self._cache.births_of(max(emitted, int(frame.id[-1]) + 1))
-        if "emitter_index" not in found or "rest_position" not in found:
-            raise CacheError("its births do not match", Action.RESTART, subject=str(self._cache.folder))
-        return Births(found["emitter_index"], found["rest_position"])
-
     def _written(self, moment: Moment, pieces: tuple[SkinPiece, ...]) -> Made:
         def write(path: Path, origin: Origin) -> Written:
             return write_skin(path, Skin(origin, pieces), self._cell)
@@ -117,6 +107,17 @@ class SkinProduct:
         triangles = sum(follower.triangle_count(piece) for follower, piece in shown)
         counts = {"vertices": sum(len(piece.position) for _, piece in shown), "triangles": triangles}
         return Made(moment, counts, write)
+
+
+def births_at(cache: Cache, moment: Moment, frame: Frame) -> Births:
+    """The births of the particles that were emitted up to a frame. Raises CacheError."""
+    emitted = int(cache.take_of(moment).journal()[moment]["emitted"])
+    if not len(frame.id):
+        return Births(np.zeros(0, np.int32), np.zeros((0, 3), np.float32))
+    found = cache.births_of(max(emitted, int(frame.id[-1]) + 1))
+    if "emitter_index" not in found or "rest_position" not in found:
+        raise CacheError("its births do not match", Action.RESTART, subject=str(cache.folder))
+    return Births(found["emitter_index"], found["rest_position"])
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class _Matter:
 
 
 @dataclass(frozen=True)
-class _Torn:
+class Torn:
     """The mesh of an emitter where bonds have parted.
 
     Attributes:
@@ -150,6 +151,7 @@ class Follower:
 
     Attributes:
         vertices: where they are when the emitter emits [m], with those that make it fine enough to bend, shape (n, 3).
+        subdivision: what adds these; None if none are needed.
     """
 
     def __init__(self, scene: Scene, number: int) -> None:
@@ -159,19 +161,19 @@ class Follower:
         self._scene, self._moment = scene, Moment(scene.time.frame_start if frame is None else frame)
         self._name, self._number, self._cell = emitter.name, number, scene.solver.grid_spacing
         own, triangles = _rest_of(emitter, emitter.shape, self._moment), np.asarray(emitter.shape.triangles, np.int64)
-        self._subdivision = subdivision_of(own, triangles, _LONGEST * self._cell)
-        whole = self._subdivision
+        self.subdivision = subdivision_of(own, triangles, _LONGEST * self._cell)
+        whole = self.subdivision
         self._triangles = triangles if whole is None else whole.applied(triangles, len(own)).triangles
         self.vertices = own if whole is None else whole.between(own)
         self._matter: _Matter | None = None
-        self._torn: tuple[NDArray[np.bool_], _Torn] | None = None
-        self._allowed: tuple[_Torn, Floats] | None = None
-        self._bound: tuple[Integers, _Torn, Binding] | None = None
+        self._torn: tuple[NDArray[np.bool_], Torn] | None = None
+        self._allowed: tuple[Torn, Floats] | None = None
+        self._bound: tuple[Integers, Torn, Binding] | None = None
 
     @property
     def added(self) -> int:
         """The number of vertices that its mesh does not have."""
-        return 0 if self._subdivision is None else len(self._subdivision.ends)
+        return 0 if self.subdivision is None else len(self.subdivision.ends)
 
     def triangle_count(self, piece: SkinPiece) -> int:
         """The number of triangles at a frame."""
@@ -190,16 +192,16 @@ class Follower:
         names = [name for name in (POSITION, VELOCITY) if name in frame.arrays]
         if not len(chosen):
             return SkinPiece(self._name, {name: np.zeros((0, 3), np.float32) for name in names})
-        torn = self._torn_by(bonds, births)
+        torn = self.torn_by(bonds, births)
         bound = self._binding(frame.id[chosen].astype(np.int64), torn)
         followed = bound.followed(np.concatenate([frame.arrays[name][chosen] for name in names], axis=1))
         arrays = {name: followed[:, 3 * place : 3 * place + 3] for place, name in enumerate(names)}
         arrays[POSITION][bound.turned] += bound.offsets(frame.position[chosen])
         if boundaries:
             arrays[POSITION] = self._kept_out(arrays[POSITION], torn, boundaries)
-        return SkinPiece(self._name, arrays, torn.cut, self._subdivision)
+        return SkinPiece(self._name, arrays, torn.cut, self.subdivision)
 
-    def _kept_out(self, position: NDArray[np.float32], torn: "_Torn", boundaries: "Sequence[Boundary]") -> NDArray[np.float32]:
+    def _kept_out(self, position: NDArray[np.float32], torn: "Torn", boundaries: "Sequence[Boundary]") -> NDArray[np.float32]:
         """The vertices, no deeper in boundaries than at rest."""
         from .meeting import allowed_depths, kept_out
 
@@ -215,28 +217,42 @@ class Follower:
         """The places of its particles in a frame."""
         return np.flatnonzero(births.emitter[frame.id] == self._number)
 
-    def _torn_by(self, bonds: Bonds, births: Births) -> "_Torn":
+    def is_apart(self, bonds: Bonds, births: Births) -> bool:
+        """Whether not all of its material moves together."""
+        matter = self._known(births)
+        parting = parting_of(self._own(bonds, births, matter), matter.rest, matter.of_particle, _spacing_of(matter.rest, self._cell))
+        return parting is not None
+
+    def torn_by(self, bonds: Bonds, births: Births) -> "Torn":
         """The mesh, cut where bonds have parted; the last answer is kept."""
+        matter = self._known(births)
+        own = self._own(bonds, births, matter)
+        if self._torn is None or not np.array_equal(self._torn[0], own.is_whole):
+            self._torn = own.is_whole, self._cut(matter, own)
+        return self._torn[1]
+
+    def _known(self, births: Births) -> _Matter:
+        """Its material, once it was emitted."""
         if self._matter is None:
             own = np.flatnonzero(births.emitter == self._number)
             rest = births.rest[own].astype(np.float64)
             of_vertex, of_particle = matter_of(self.vertices, self._triangles, rest, _spacing_of(rest, self._cell))
             self._matter = _Matter(own, rest, of_particle, of_vertex)
-        matter = self._matter
-        is_own = births.emitter[bonds.pairs[:, 0]] == self._number
-        is_whole = bonds.is_whole[is_own]
-        if self._torn is None or not np.array_equal(self._torn[0], is_whole):
-            places = np.full(len(births.emitter), -1, np.int32)
-            places[matter.ids] = np.arange(len(matter.ids))
-            self._torn = is_whole, self._cut(matter, Bonds(places[bonds.pairs[is_own]], bonds.parted[is_own]))
-        return self._torn[1]
+        return self._matter
 
-    def _cut(self, matter: _Matter, bonds: Bonds) -> "_Torn":
+    def _own(self, bonds: Bonds, births: Births, matter: _Matter) -> Bonds:
+        """The bonds between its particles, by their places in its material."""
+        is_own = births.emitter[bonds.pairs[:, 0]] == self._number
+        places = np.full(len(births.emitter), -1, np.int32)
+        places[matter.ids] = np.arange(len(matter.ids))
+        return Bonds(places[bonds.pairs[is_own]], bonds.parted[is_own])
+
+    def _cut(self, matter: _Matter, bonds: Bonds) -> "Torn":
         """The mesh, cut between the fragments that bonds between its particles leave."""
         spacing = _spacing_of(matter.rest, self._cell)
         parting = parting_of(bonds, matter.rest, matter.of_particle, spacing)
         if parting is None:
-            return _Torn(None, self.vertices, matter.of_vertex, matter.of_particle)
+            return Torn(None, self.vertices, matter.of_vertex, matter.of_particle)
         parts = []
         for number in np.unique(matter.of_particle[parting.is_certain]):
             some = parting.is_certain & (matter.of_particle == number)
@@ -245,14 +261,14 @@ class Follower:
         cutting = cut_mesh(self.vertices, self._triangles, parts)
         parents = np.concatenate([np.arange(len(self.vertices)), cutting.cut.parents[:, 0]])
         of_vertex, of_particle = matter.of_vertex[parents], matter.of_particle
-        return _Torn(
+        return Torn(
             cutting.cut if len(cutting.cut.triangles) else None,
             np.concatenate([self.vertices, cutting.rest]),
             np.where(of_vertex == NOWHERE, NOWHERE, of_vertex + _AMONG * cutting.fragment),
             np.where(parting.fragment == CRUMB, _LOST, of_particle + _AMONG * parting.fragment),
         )
 
-    def _binding(self, ids: Integers, torn: "_Torn") -> Binding:
+    def _binding(self, ids: Integers, torn: "Torn") -> Binding:
         """What the vertices follow, given which particles are left; the last answer is kept."""
         if self._bound is not None and self._bound[1] is torn and np.array_equal(self._bound[0], ids):
             return self._bound[2]
@@ -260,7 +276,7 @@ class Follower:
         self._bound = ids, torn, self._bound_to(ids, self._matter, torn)
         return self._bound[2]
 
-    def _bound_to(self, ids: Integers, matter: _Matter, torn: "_Torn") -> Binding:
+    def _bound_to(self, ids: Integers, matter: _Matter, torn: "Torn") -> Binding:
         """Bind to the particles that are left. Where none of its material is, a vertex lies on the first particle."""
         left = np.searchsorted(matter.ids, ids)
         rest, of_particle, spacing = matter.rest[left], torn.of_particle[left], _spacing_of(matter.rest, self._cell)

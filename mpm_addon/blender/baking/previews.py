@@ -11,7 +11,7 @@ from ...core.errors import MpmError
 from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.registrar import Registrar
-from ..playback import keyframes, particle_objects, piece_objects
+from ..playback import keyed_objects, keyframes, particle_objects
 from ..playback.derived_objects import children_of
 from ..settings import paths
 from ..settings.properties import DEFAULT_CACHE
@@ -112,7 +112,7 @@ def _take_away(scene: BlenderScene) -> bool:
         if other.get(HIDDEN):
             other.hide_viewport = False
             del other[HIDDEN]
-    piece_objects.remove_pieces(scene, own)
+    keyed_objects.remove(scene, own)
     had_keys = keyframes.remove_all_keys(scene, own)
     unstable.remove(scene, str(own))
     emitter_wires.show_again(scene)

@@ -7,7 +7,7 @@ from ...storage import open_cache
 from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderScene
 from ..host.wording import counted, size
-from ..playback import keyframes, particle_objects, piece_objects
+from ..playback import keyed_objects, keyframes, particle_objects
 from ..settings import paths
 from . import cache_watch, emitter_wires, troubles, unstable
 
@@ -26,7 +26,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
     except OSError as error:
         raise CacheError(f"it cannot be deleted ({error.strerror})", "check its permissions", subject=str(error.filename)) from error
     troubles.forget_trouble(folder)
-    piece_objects.remove_pieces(scene, folder)
+    keyed_objects.remove(scene, folder)
     keyframes.remove_all_keys(scene, folder)
     unstable.remove(scene, str(folder))
     emitter_wires.show_again(scene)

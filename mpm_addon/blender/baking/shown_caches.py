@@ -18,7 +18,7 @@ from ...storage import open_cache, read_scene
 from ...storage.take import SCENE
 from .. import display
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import arriving_frames, keyframes, particle_objects, piece_objects
+from ..playback import arriving_frames, keyed_objects, keyframes, particle_objects, piece_objects
 from ..playback.attributes import PAINTED_COLOR
 from ..reading import freshness
 from ..settings import paths
@@ -141,6 +141,9 @@ class Result:
     def write_keys(self) -> list[Message]:
         """Keyframe dynamic colliders as they moved in the bake. Returns a message for each that could not be keyframed."""
         scene = self.scene
+        if scene is not None and self.newest is not None:
+            # they are of frames that were baked again, or end before the new ones
+            keyed_objects.remove(scene, self.folder, (keyed_objects.OF_SKINS,))
         if scene is None or not self._dynamic:
             return []
         try:
@@ -151,7 +154,7 @@ class Result:
         items = {name: self._object(scene, number) for name, number in self._dynamic.items()}
         names = {name: item.name_full for name, item in items.items() if item is not None}
         renamed = {number: {names.get(name, name): pose for name, pose in found.items()} for number, found in poses.items()}
-        piece_objects.remove_pieces(scene)
+        keyed_objects.remove(scene, every=(keyed_objects.OF_COLLIDERS,))
         refusals = keyframes.write_keys(scene, renamed, self.cache)
         known = {name: item for name, item in items.items() if item is not None}
         return refusals + _show_pieces(scene, self.cache, poses, known)
@@ -229,10 +232,12 @@ def looks_of(scene: Scene) -> list[display.Look]:
 
 def show_motion(scene: BlenderScene, cache: str) -> list[Message]:
     """Keyframe dynamic colliders as in the displayed frames of a cache. Returns a message for each that could not be. Raises CacheError."""
-    poses = baked_poses(paths.absolute(cache))
+    folder = paths.absolute(cache)
+    keyed_objects.remove(scene, folder, (keyed_objects.OF_SKINS,))
+    poses = baked_poses(folder)
     if not any(poses.values()):
         return []
-    piece_objects.remove_pieces(scene)
+    keyed_objects.remove(scene, every=(keyed_objects.OF_COLLIDERS,))
     refusals = keyframes.write_keys(scene, poses, cache)
     items = {name: item for item in scene.objects if item.mpm.type == "collider" for name in (item.name_full, item.name)}
     return refusals + _show_pieces(scene, cache, poses, items)

@@ -4,25 +4,18 @@ A piece is a mesh of its own, with the materials and UVs of the unbroken object 
 """
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Vector
 
 from ...core.particles import Piece
-from ..host.actions import curve_collections, new_curve
 from ..host.blender_types import BlenderMaterial, BlenderObject, BlenderScene
 from ..host.meshes import Floats, mesh_of
-from ..settings import paths
 from .derived_objects import tell_exporters
+from .keyed_objects import OF_COLLIDERS, hide, hide_whole, move
 from .keyframes import has_baked_keys, start_matrix
-
-# custom properties: of pieces, the cache; of an unbroken object, the cache and whether it was hidden in viewports and renders
-CACHE, WHOLE = "mpm_piece_of", "mpm_whole_of"
-_WAS_HIDDEN = "mpm_was_hidden"
-_HIDES = ("hide_viewport", "hide_render")
 
 
 class Outside(NamedTuple):
@@ -53,7 +46,7 @@ def write_pieces(
     cache: str,
     inside_of: Callable[[BlenderObject], BlenderMaterial],
 ) -> None:
-    """Add an object for each piece, and keyframe when it and the unbroken object are hidden; after `remove_pieces`.
+    """Add an object for each piece, and keyframe when it and the unbroken object are hidden; after `keyed_objects.remove`.
 
     Unbroken objects without the keyframes of a bake keep their look, and get no pieces.
 
@@ -81,30 +74,12 @@ def write_pieces(
             if piece.whole != name or not frames:
                 continue
             made = _piece_object(f"{item.name} {key.rpartition('/')[2]}", piece, start, outside, materials, inside)
-            made[CACHE] = cache
+            made[OF_COLLIDERS.piece] = cache
             for collection in item.users_collection:
                 collection.objects.link(made)
-            _move(made, frames, [poses[number][key] for number in frames], start, units)
-            _hide(made, [number not in frames for number in numbers], numbers)
-        _hide_whole(item, [name not in poses[number] for number in numbers], numbers, cache)
-
-
-def remove_pieces(scene: BlenderScene, folder: Path | None = None) -> None:
-    """Remove the pieces of the bake into a cache folder, or of every bake, and show the unbroken objects again."""
-    for item in list(scene.objects):
-        if CACHE in item and folder in (None, paths.absolute(item[CACHE])):
-            _remove(item)
-        elif WHOLE in item and folder in (None, paths.absolute(item[WHOLE])):
-            _show_whole(item)
-
-
-def _remove(item: BlenderObject) -> None:
-    mesh, action = item.data, None if item.animation_data is None else item.animation_data.action
-    bpy.data.objects.remove(item)
-    if mesh is not None and not mesh.users:
-        bpy.data.meshes.remove(mesh)
-    if action is not None and not action.users:
-        bpy.data.actions.remove(action)
+            move(made, frames, [poses[number][key] for number in frames], start, units)
+            hide(made, [number not in frames for number in numbers], numbers)
+        hide_whole(item, [name not in poses[number] for number in numbers], numbers, cache, OF_COLLIDERS)
 
 
 def _outside_of(item: BlenderObject) -> Outside:
@@ -175,64 +150,3 @@ def _uvs(corners: Floats, around: Floats, uvs: Floats) -> Floats:
     s, t = (vv * wu - uv * wv) / size, (uu * wv - uv * wu) / size
     first, second, third = (uvs[:, None, corner] for corner in range(3))
     return first + s[..., None] * (second - first) + t[..., None] * (third - first)
-
-
-def _move(made: BlenderObject, frames: list[int], poses: list[Floats], start: Floats, units: float) -> None:
-    """Keyframe the location and rotation of a piece."""
-    back = np.linalg.inv(start)
-    middle = np.append(np.array(made.location), 1.0)
-    locations, rotations = [], []
-    for pose in poses:
-        world = pose.copy()
-        world[:3] /= units
-        move = world @ back
-        locations.append((move @ middle)[:3])
-        rotation = Matrix(move[:3, :3].tolist()).to_quaternion()
-        if rotations:
-            rotation.make_compatible(rotations[-1])
-        rotations.append(rotation)
-    action = _action_of(made)
-    for path, values in (("location", locations), ("rotation_quaternion", rotations)):
-        for index in range(len(values[0])):
-            _fill(new_curve(action, made, path, index), frames, [value[index] for value in values], "LINEAR")
-
-
-def _action_of(item: BlenderObject) -> Any:
-    animated = item.animation_data or item.animation_data_create()
-    assert animated is not None
-    if animated.action is None:
-        animated.action = bpy.data.actions.new(f"MPM {item.name}")
-    return animated.action
-
-
-def _hide(item: BlenderObject, hidden: list[bool], frames: list[int]) -> None:
-    """Keyframe whether an object is hidden, where that changes."""
-    changes = [place for place in range(len(frames)) if place == 0 or hidden[place] != hidden[place - 1]]
-    for path in _HIDES:
-        curve = new_curve(_action_of(item), item, path, 0)
-        _fill(curve, [frames[place] for place in changes], [float(hidden[place]) for place in changes], "CONSTANT")
-
-
-def _hide_whole(item: BlenderObject, hidden: list[bool], frames: list[int], cache: str) -> None:
-    item[WHOLE], item[_WAS_HIDDEN] = cache, [int(getattr(item, path)) for path in _HIDES]
-    _hide(item, hidden, frames)
-
-
-def _show_whole(item: BlenderObject) -> None:
-    """Remove the keyframes that hide an unbroken object."""
-    action = None if item.animation_data is None else item.animation_data.action
-    for curves in () if action is None else curve_collections(action):
-        for curve in [curve for curve in curves if curve.data_path in _HIDES]:
-            curves.remove(curve)
-    for path, value in zip(_HIDES, item[_WAS_HIDDEN], strict=True):
-        setattr(item, path, bool(value))
-    del item[WHOLE], item[_WAS_HIDDEN]
-
-
-def _fill(curve: Any, frames: list[int], values: list[float], interpolation: str) -> None:
-    points = curve.keyframe_points
-    points.add(len(frames))
-    points.foreach_set("co", np.column_stack([frames, values]).astype(np.float32).ravel())
-    for point in points:
-        point.interpolation = interpolation
-    curve.update()

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,6 +58,22 @@ def shape(skin: BlenderObject, cut: Cut | None, count: int) -> bool:
             _Cutter(built, whole, cut, skin.mpm.torn.inside).run()
     known[key] = cut
     return True
+
+
+def cut_at_rest(skin: BlenderObject, cut: Cut | None, count: int) -> BlenderMesh | None:
+    """A new mesh that has the faces of a cut, with the vertices at rest; None as `shape` returns False."""
+    mesh, whole = skin.data, skin.mpm.torn.whole
+    if whole is None or len(whole.vertices) != count or mesh.is_editmode:
+        return None
+    if len(mesh.vertices) == count:
+        _keep(mesh, whole)
+    made = bpy.data.meshes.new(mesh.name)
+    for slot in skin.material_slots:
+        made.materials.append(slot.material)
+    with _copying(whole, made) as built:
+        if cut is not None:
+            _Cutter(built, whole, cut, skin.mpm.torn.inside).run()
+    return made
 
 
 def forget(mesh: BlenderMesh | None = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender import display
-from mpm_addon.blender.playback import keyframes, piece_objects
+from mpm_addon.blender.playback import keyed_objects, keyframes, piece_objects
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.core.particles import Piece
 from mpm_addon.core.scene.fracture import Fracture
@@ -172,9 +172,9 @@ def test_the_outside_has_the_materials_of_modifiers(bpy: Any, host: str) -> None
 def test_freeing_removes_the_pieces_and_shows_the_collider(bpy: Any, wall: Any, tmp_path: Path) -> None:
     scene = bpy.context.scene
     counts = len(bpy.data.meshes), len(bpy.data.actions)
-    piece_objects.remove_pieces(scene, tmp_path)
+    keyed_objects.remove(scene, tmp_path)
     assert "Wall 1" in scene.objects
-    piece_objects.remove_pieces(scene)
+    keyed_objects.remove(scene)
     keyframes.remove_keys(wall)
     assert [item.name for item in scene.objects] == ["Wall"]
     assert (len(bpy.data.meshes), len(bpy.data.actions)) == (counts[0] - 2, 0)

@@ -4,10 +4,11 @@ from typing import ClassVar
 
 import bpy
 
-from ...baking import derived_facts, derived_processes
+from ....storage.take import SKIN
+from ...baking import broken_skins, derived_facts, derived_processes
 from ...baking.derived_kinds import DERIVED_KINDS, DerivedKind
 from ...baking.derived_processes import DerivedSession
-from ...host.blender_types import BlenderObject, Context, Layout
+from ...host.blender_types import BlenderObject, BlenderScene, Context, Layout
 from ...host.wording import counted, duration, size
 from ...settings import paths
 from ...settings.derived_settings import DECLARED
@@ -36,6 +37,8 @@ class _DerivedPanel(ScenePanel):
         item = shown_object(context)
         if item is not None:
             _draw_shown(layout, kind, item)
+            if kind.name == SKIN:
+                _draw_pieces(layout, scene, item)
 
 
 class _DetailsPanel(ScenePanel):
@@ -97,6 +100,18 @@ def _draw_shown(layout: Layout, kind: DerivedKind, item: BlenderObject) -> None:
         for name in others:
             rest.prop(shown, name)
     draw_lines(layout, kind.status(item), "ERROR")
+
+
+def _draw_pieces(layout: Layout, scene: BlenderScene, item: BlenderObject) -> None:
+    """Draw how a skin that breaks becomes objects."""
+    made = broken_skins.pieces(scene, item)
+    if not made and not broken_skins.breakable(item):
+        return
+    row = layout.row(align=True)
+    row.operator("mpm.pieces_make", icon="MOD_EXPLODE")
+    if made:
+        row.operator("mpm.pieces_delete", text="", icon="TRASH")
+        layout.label(text=counted(len(made), "piece"), icon="OBJECT_DATA")
 
 
 def _panels_of(kind: DerivedKind) -> list[type]:
