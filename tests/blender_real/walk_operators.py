@@ -212,6 +212,9 @@ def make_skins() -> None:
     modes = display.viewport, display.render
     display.viewport = display.render = "mesh"
     press("skin_make")
+    # jelly neither tears nor breaks here
+    assert "No skin of a material that breaks or tears" in refusal("pieces_make")
+    assert "There are no pieces" in refusal("pieces_delete")
     skin = display.skin.data
     assert len(skin.polygons) > 0 and len(item.data.vertices) == 0
     assert "No skin is being made" in refusal("skin_stop")

@@ -48,7 +48,7 @@ def told(item):
         if each.name in ("position", "velocity", "mpm_color", "UV map.001", "seen", "weight"):
             field = FIELDS.get(each.data_type, "value")
             values[each.name] = [list(one) if hasattr(one, "__len__") else one for one in (getattr(data, field) for data in each.data)]
-    return {"vertices": len(mesh.vertices), "faces": [list(face.vertices) for face in mesh.polygons],
+    return {"hidden": item.hide_render, "vertices": len(mesh.vertices), "faces": [list(face.vertices) for face in mesh.polygons],
         "materials": [slots[face.material_index] for face in mesh.polygons] if slots else [],
         "smooth": [face.use_smooth for face in mesh.polygons], "attributes": attributes, "values": values,
         "normals": [list(corner.vector) for corner in mesh.corner_normals] if mesh.polygons else []}
@@ -202,3 +202,17 @@ def test_a_mesh_that_tears_later_keeps_its_inside_material(bpy: Any, tmp_path: P
     for frame, counted in wanted.items():
         names = shown[frame][skin.name]["materials"]
         assert {name: names.count(name) for name in sorted(set(names))} == counted
+
+
+@blender
+def test_pieces_take_the_place_of_a_published_skin(bpy: Any, tmp_path: Path) -> None:
+    item = test_torn_skins.torn_cube(bpy, tmp_path, levels=2)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "plan.blend"))
+    assert bpy.ops.mpm.pieces_make() == {"FINISHED"}
+    skin = test_torn_skins.skin_of(item)
+    assert publishing.publish(bpy.context, tmp_path / "out") == []
+    shown = look(tmp_path / "out" / "plan.blend", [3, 1, 4, 2], tmp_path)["shown"]
+    for frame, names in {"1": [skin.name], "2": [skin.name], "3": ["Jelly 1", "Jelly 2"], "4": ["Jelly 1", "Jelly 2"]}.items():
+        seen = {name: each for name, each in shown[frame].items() if not each["hidden"] and each["faces"]}
+        assert sorted(seen.keys() - {"Jelly"}) == names
+    assert len(shown["1"][skin.name]["faces"]) == len(skin.mpm.torn.whole.polygons)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.baking import broken_skins
+from mpm_addon.blender.baking import broken_skins, shown_caches
 from mpm_addon.blender.interface.operators import piece_operators
+from mpm_addon.blender.playback.keyed_objects import OF_SKINS
 from tests.blender.playback.test_piece_objects import corners
 from tests.blender.playback.test_torn_skins import LIFT, positions, skin_of, torn_cube, values
 from tests.blender.skin_objects import edge_uses
@@ -135,6 +136,26 @@ def test_made_again_they_are_the_same_and_deleted_the_skin_is_shown(bpy: Any, to
     assert (len(bpy.data.objects), len(bpy.data.meshes)) == counts[:2]
     scene.frame_set(4)
     assert (skin.hide_viewport, skin.hide_render) == (False, False)
+
+
+@blender
+def test_frames_of_another_bake_or_take_remove_the_pieces(bpy: Any, torn: Any) -> None:
+    scene = bpy.context.scene
+    kept, _ = result(bpy, torn)
+    del kept[OF_SKINS.piece]
+    shown = shown_caches.ShownCache(scene, scene.mpm.cache)
+    # a bake that found all frames cached
+    assert shown.write_keys() == []
+    assert len(broken_skins.pieces(scene, torn)) == 1
+    shown.newest = 4
+    assert shown.write_keys() == []
+    assert not broken_skins.pieces(scene, torn)
+    assert len(result(bpy, torn)) == 2
+    assert shown_caches.show_motion(scene, scene.mpm.cache) == []
+    assert not broken_skins.pieces(scene, torn)
+    scene.frame_set(4)
+    assert not skin_of(torn).hide_render
+    assert kept.name in scene.objects
 
 
 @blender
