@@ -143,7 +143,7 @@ def test_frames_of_another_bake_or_take_remove_the_pieces(bpy: Any, torn: Any) -
     scene = bpy.context.scene
     kept, _ = result(bpy, torn)
     del kept[OF_SKINS.piece]
-    shown = shown_caches.ShownCache(scene, scene.mpm.cache)
+    shown = shown_caches.Result(scene, scene.mpm.cache)
     # a bake that found all frames cached
     assert shown.write_keys() == []
     assert len(broken_skins.pieces(scene, torn)) == 1

@@ -23,7 +23,7 @@ class MPM_OT_pieces_make(Operation, bpy.types.Operator):
 
     smallest: FloatProperty(
         name="Smallest Piece",
-        description="Share of an emitter's particles that a piece has at least; smaller ones disappear",
+        description="Share of an emitter's particles that a piece has at least; smaller ones disappear (0 keeps all, 0.01 omits crumbs)",
         default=0.0,
         min=0.0,
         max=1.0,
