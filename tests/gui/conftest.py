@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 from environments import ROOT
-from PIL import Image
 
 from tools.gui import places
 from tools.gui.blender import Window
-from tools.gui.menus import ROW, changed_around, find_entry
+from tools.gui.menus import ROW, find_entry, opened
 
 BLENDERS = ("5.2", "4.3")
 # Debian's Blender 5.2 runs on Debian's Python, for which no kernels can be compiled here: the walk's first bake compiles them.
@@ -24,8 +23,6 @@ NAMES = Path(__file__).parent / "names.py"
 # The first bake of a new extension compiles the simulator, which takes minutes on a slow machine.
 COMPILING_SECONDS = 900.0
 BAKING_SECONDS = 600.0
-# Each is a third of a second.
-OPENING_TRIES = 30
 # By its key code: not every screen finds a key by name.
 F12 = "96"
 
@@ -82,19 +79,9 @@ class Walk:
         self.window.move(*place)
         before = self.window.picture()
         self.window.run(f'with within("VIEW_3D"): bpy.ops.wm.call_menu(name={menu!r})')
-        box = self._opened(before, place, menu)
-        find_entry(self.window, box, call, columns)
+        find_entry(self.window, opened(self.window, before, place), call, columns)
         self.picture(menu)
         self.window.mouse("click", "1")
-
-    def _opened(self, before: Image.Image, place: tuple[int, int], name: str) -> tuple[int, int, int, int]:
-        """Wait until a menu or a panel has opened at a place; returns its box."""
-        for _ in range(OPENING_TRIES):
-            self.window.run("result = (None for _ in range(10))")
-            box = changed_around(before, self.window.picture(), place)
-            if box is not None:
-                return box
-        raise AssertionError(f"{name} did not open")
 
     def tick_last_setting(self, name: str) -> None:
         """Open the last operation's panel over the viewport and click its lowest setting."""
@@ -102,10 +89,10 @@ class Walk:
         self.window.move(*place)
         before = self.window.picture()
         self.window.run('with within("VIEW_3D"): bpy.ops.screen.redo_last("INVOKE_DEFAULT")')
-        box = self._opened(before, place, "the last operation's panel")
+        box = opened(self.window, before, place).box
         self.picture(name)
-        # below the settings are a margin and the panel's shadow
-        self.window.click((box[0] + box[2]) // 2, box[3] - 5 * ROW // 2)
+        # below the setting are a margin and the panel's shadow
+        self.window.click((box[0] + box[2]) // 2, box[3] - ROW)
 
     def open(self, *panels: str) -> None:
         """Show these panels of the sidebar open, in a tab of their own; without any, the extension's tab again."""

@@ -2,13 +2,15 @@
 
 import struct
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from tools.gui import places
+from tools.gui.blender import Window
 from tools.gui.cut_texts import cut_texts
-from tools.gui.menus import changed_around
+from tools.gui.menus import changed_around, opened
 from tools.gui.screen import read_screen
 
 
@@ -45,6 +47,22 @@ def test_the_box_of_a_menu_is_found_around_the_mouse_and_not_beyond() -> None:
     # the entry below the mouse, as bright as what was there before
     after.paste((60, 60, 60), (42, 52, 118, 70))
     assert changed_around(before, after, (70, 60)) == (40, 30, 120, 110)
+
+
+def test_a_submenu_that_opens_with_its_menu_is_not_taken_for_what_was_there() -> None:
+    before = Image.new("RGB", (200, 150), (60, 60, 60))
+    after = before.copy()
+    after.paste((24, 24, 24), (20, 10, 80, 60))
+    without_submenu = after.copy()
+    after.paste((24, 24, 24), (80, 45, 140, 140))
+
+    class Screen:
+        def picture(self) -> Image.Image:
+            return after
+
+    menu = opened(cast("Window", Screen()), before, (50, 50))
+    assert menu.box == (20, 10, 80, 60)
+    assert menu.alone.tobytes() == without_submenu.tobytes()
 
 
 def test_a_place_without_a_root_runs_programs_as_they_are(tmp_path: Path) -> None:

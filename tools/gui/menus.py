@@ -1,6 +1,7 @@
 """Finds entries of an open menu by mouse. Blender does not report where menus are, but changes of the picture and Ctrl+C on an entry do."""
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +19,47 @@ _DEEPEST = 3
 # The minimum fraction of a line of pixels that a menu changes.
 _MOST = 0.5
 
+# Left, top, right and bottom on the screen.
 Box = tuple[int, int, int, int]
 
 
-def open_by_key(window: Window, place: tuple[int, int], *keys: str) -> Box:
-    """Presses keys with the mouse at a place, and returns left, top, right and bottom of the menu that this opens.
+@dataclass(frozen=True)
+class Menu:
+    """An open menu: its box, and the picture of the screen with this menu and nothing beside it."""
+
+    box: Box
+    alone: Image.Image
+
+
+def open_by_key(window: Window, place: tuple[int, int], *keys: str) -> Menu:
+    """Presses keys with the mouse at a place, and returns the menu that this opens.
 
     The place must be high enough in the viewport for the whole menu: menus are as dark as other editors.
     """
     window.move(*place)
     before = window.picture()
     window.key(*keys)
+    return opened(window, before, place)
+
+
+def opened(window: Window, before: Image.Image, place: tuple[int, int]) -> Menu:
+    """Waits until a menu or a panel has opened at a place. Raises WindowError if none does."""
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         time.sleep(_OPENING)
-        found = changed_around(before, window.picture(), place)
-        if found is not None:
-            return found
-    raise WindowError(f"{' '.join(keys)} opened no menu")
+        after = window.picture()
+        box = changed_around(before, after, place)
+        if box is not None:
+            return Menu(box, _without_submenu(before, after, box))
+    raise WindowError(f"no menu opened at {place}")
+
+
+def _without_submenu(before: Image.Image, after: Image.Image, menu: Box) -> Image.Image:
+    """Blender opens a menu with the last chosen entry under the mouse, which opens that entry's submenu as well."""
+    beside = (menu[2], 0, after.width, after.height)
+    alone = after.copy()
+    alone.paste(before.crop(beside), beside)
+    return alone
 
 
 def changed_around(before: Image.Image, after: Image.Image, place: tuple[int, int]) -> Box | None:
@@ -64,11 +88,11 @@ def _step(shares: NDArray[np.float64]) -> int:
     return int(near[0]) + 1 if len(near) else 0
 
 
-def find_entry(window: Window, menu: Box, call: str, columns: int = 1) -> list[Box]:
+def find_entry(window: Window, menu: Menu, call: str, columns: int = 1) -> list[Box]:
     """Moves the mouse through a menu, from the last entry up, and through its submenus, until it is on the entry of an operator.
 
     Args:
-        menu: the box of the menu that is open.
+        menu: the menu that is open.
         call: a part of the operator's Python call, with single quotes: "mpm.add(kind='snow'".
         columns: the number of columns of the menu, in which no entry has a submenu if there are several.
 
@@ -78,13 +102,13 @@ def find_entry(window: Window, menu: Box, call: str, columns: int = 1) -> list[B
     Raises:
         WindowError: there is no such entry.
     """
-    left, top, right, bottom = menu
+    left, top, right, bottom = menu.box
     edges = np.linspace(left, right, columns + 1).astype(int)
     found = next(
         (
             found
             for k in range(columns)
-            if (found := _find(window, (edges[k], top, edges[k + 1], bottom), call, _DEEPEST if columns > 1 else 1))
+            if (found := _find(window, Menu((edges[k], top, edges[k + 1], bottom), menu.alone), call, _DEEPEST if columns > 1 else 1))
         ),
         [],
     )
@@ -94,10 +118,9 @@ def find_entry(window: Window, menu: Box, call: str, columns: int = 1) -> list[B
     return found
 
 
-def _find(window: Window, menu: Box, call: str, depth: int) -> list[Box]:
-    left, top, right, bottom = menu
+def _find(window: Window, menu: Menu, call: str, depth: int) -> list[Box]:
+    left, top, right, bottom = menu.box
     x = (left + right) // 2
-    alone = window.picture()
     rows = range(top + ROW // 2, bottom - _MARGIN, ROW // 2)
     # extensions add their entries at the end of Blender's menus
     for y in reversed(rows) if depth == 1 else rows:
@@ -105,15 +128,15 @@ def _find(window: Window, menu: Box, call: str, depth: int) -> list[Box]:
         _come_to(window, x, y)
         window.mouse("key", "ctrl+c")
         if call in window.ask("CONTEXT.window_manager.clipboard").replace('"', "'"):
-            return [menu]
-        submenu = _opened_beside(window, alone, menu, y) if depth < _DEEPEST else None
+            return [menu.box]
+        submenu = _opened_beside(window, menu, y) if depth < _DEEPEST else None
         if submenu is None:
             continue
         # straight to the side, so that the mouse stays on the entry until it is in the submenu
         window.mouse("mousemove", str(right - 2), str(y), "mousemove", str(submenu[0] + _MARGIN), str(y))
-        found = _find(window, submenu, call, depth + 1)
+        found = _find(window, Menu(submenu, window.picture()), call, depth + 1)
         if found:
-            return [menu, *found]
+            return [menu.box, *found]
         window.mouse("mousemove", str(right - 2), str(y))
     return []
 
@@ -124,7 +147,7 @@ def _come_to(window: Window, x: int, y: int) -> None:
     window.mouse(*steps, "sleep", "0.1")
 
 
-def _opened_beside(window: Window, alone: Image.Image, menu: Box, y: int) -> Box | None:
-    """The menu that is open to the right of an entry, or None. `alone` is the picture without it."""
+def _opened_beside(window: Window, menu: Menu, y: int) -> Box | None:
+    """The menu that is open to the right of an entry, or None."""
     time.sleep(_OPENING)
-    return changed_around(alone, window.picture(), (menu[2] + 2 * _MARGIN, y))
+    return changed_around(menu.alone, window.picture(), (menu.box[2] + 2 * _MARGIN, y))
