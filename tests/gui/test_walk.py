@@ -24,7 +24,7 @@ def test_a_ready_scene_is_added_from_the_menu(walk: Walk) -> None:
     window.mouse("click", "1")
     window.wait_until("any(item.mpm.type == 'emitter' for item in scene().objects)", limit=20)
     # nearly three times the particles in shorter substeps: the bake must not be over before its buttons are found
-    window.run("scene().mpm.solver.grid_spacing *= 0.7")
+    window.run("scene().mpm.solver.grid_spacing *= 0.7; scene().frame_end = 24")
     window.run('result = show_properties("PHYSICS")')
     window.run('result = show_sidebar("MPM")')
     walk.picture("ready_scene")
