@@ -130,7 +130,7 @@ def remove_empty(scene: BlenderScene) -> None:
 
 @persistent
 def _on_load(_path: str = "", _unused: Any = None) -> None:
-    """Frames that Live held are not in the file."""
+    """A bake may have deleted the frames since the file was saved."""
     for scene in bpy.data.scenes:
         remove_empty(scene)
 
