@@ -28,6 +28,7 @@ from .rigid_impulses import SolverBodies
 from .rigid_surfaces import RigidSurface, surface_of
 from .rigid_table import VELOCITY, RigidTable
 from .standstill import Standstill
+from .uplift import Uplift
 from .warm_start import PLACE, REACH, SIZE, forces_of, renumbered, table_of
 
 # a mismatch that moves a body by less than this in a substep is negligible [cells]
@@ -71,6 +72,7 @@ class RigidBodies:
         # the contacts of the last substep, see `warm_start`
         self._kept = np.zeros((0, SIZE))
         self._standstill, self.is_still = Standstill(), False
+        self._uplift = Uplift(self._spacing, scene.solver.dimension, fields.fluids) if len(fields.fluids) else None
         self._is_driven = any(surface.obstacle.is_moving or surface.obstacle.collider.animation is not None for surface in self._others)
         # each body's inverse Jacobian from the last substep
         self._inverses: list[Floats | None] = []
@@ -166,6 +168,8 @@ class RigidBodies:
         self._saved_bodies, self._saved_added, self._saved_kept = list(self.bodies), list(self.added), self._kept
         self._saved_breaking = None if self.breaking is None else self.breaking.state()
         self._inverses = [None] * len(self.bodies)
+        if self._uplift is not None:
+            self._uplift.forget()
 
     def restore(self) -> None:
         """Return to the last saved state."""
@@ -233,6 +237,8 @@ class RigidBodies:
         if self.breaking is not None:
             self._note_impacts(self.breaking, found.contacts, before, dt)
         table.state[:, VELOCITY] += dt * accelerations
+        if self._uplift is not None:
+            self._lift(self._uplift, store, gravity, dt)
         for number in self._close:
             if is_present[number]:
                 self._exchange(number, before, store, dt)
@@ -243,6 +249,16 @@ class RigidBodies:
         for number in self._close:
             self.bodies[number].place()
             self.groups[number].move_to(0.0)
+
+    def _lift(self, uplift: Uplift, store: ParticleStore, gravity: Floats, dt: float) -> None:
+        """Let fluids press on the bodies near nodes in the gaps below and beside them."""
+        passive = [surface for surface in self._others if surface.obstacle.is_present]
+        centers, room = self._table.centers, self._reach + self._spacing
+        for number in self._close:
+            if self._is_present[number]:
+                is_near = np.linalg.norm(centers - centers[number], axis=1) < room + self._reach[number]
+                near = [self._surfaces[other] for other in np.flatnonzero(is_near & self._is_present) if other != number]
+                uplift.push(self.bodies, self._surfaces[number], [*near, *passive], store, gravity, dt)
 
     def _note_impacts(self, breaking: Breaking, contacts: Contacts, before: Floats, dt: float) -> None:
         """Find the impacts of a substep that may break bodies, from the velocities before."""

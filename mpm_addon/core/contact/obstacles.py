@@ -48,11 +48,13 @@ class Fields(NamedTuple):
         filling: the mass of a cell full of the first fluid where each has fluids [kg], else 0, shape (fields,). For fluids, a collider
             counts as full of it, so that a pool keeps its volume. For solids it does not: the momentum that it would take from their nodes
             inside would be missing when they bounce.
+        fluids: the instances that are fluids.
     """
 
     is_fluid: NDArray[np.bool_]
     settles: NDArray[np.bool_]
     filling: NDArray[np.float64]
+    fluids: Ints
 
     def of(self, blocks: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.float64]]:
         """These for node blocks, given the field of each."""

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..geometry.contact_points import ContactPoints, contact_points
+from ..geometry.distance import exact_query
 from ..geometry.hull import Hull, hull_of
 from ..geometry.section import section_of
 from ..geometry.shapes import Plane
+from ..geometry.surface_elements import SurfaceElements, surface_elements
 from ..scene.description import Scene
 from .deforming_obstacle import DeformingObstacle
 from .obstacle import AnimatedObstacle, Floats, Ints, Obstacle
@@ -68,6 +70,7 @@ class RigidSurface:
         self.body = body
         is_section = scene.solver.dimension == 2
         self._found: WeakKeyDictionary[Surface, _Found] = WeakKeyDictionary()
+        self._is_section = is_section
         self._shape = section_of(obstacle.collider.shape) if is_section else obstacle.collider.shape
         self._spacing = max(scene.solver.grid_spacing, obstacle.point_spacing)
         self.is_half_space = isinstance(self._shape, Plane) and not is_section
@@ -84,6 +87,11 @@ class RigidSurface:
     @cached_property
     def points(self) -> ContactPoints:
         return contact_points(self._shape, self._spacing, MOST_POINTS)
+
+    @cached_property
+    def elements(self) -> SurfaceElements:
+        """Of the surface, in its own coordinates, for pressure; the collider must be bounded."""
+        return surface_elements(self._shape, exact_query(self._shape, 0.0), self._spacing, is_section=self._is_section)
 
     @cached_property
     def _known(self) -> tuple[Floats, Floats]:

@@ -1,0 +1,317 @@
+"""Uplift: the pressure of a fluid in the gap between a rigid body and what it lies on or leans against.
+
+A gap of less than a cell holds no particles, so nothing would push a crate off the floor when water comes. But water does get there, and it
+is at rest in a gap so narrow. So the piezometric pressure p - rho g . x is harmonic in it, and follows from that along its rim: where
+particles touch the body, their mean; where nothing does, p = 0 if that lets the fluid out. The weights are the inverse distances to the
+rim, squared in 3D, which is Poisson's formula for a disk, and in 2D solves the gap between two ends. Engineers design dams for
+this pressure. Particles that are in a gap all the same act by themselves.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compilation.kernel import kernel
+from ..transfer.blocks import BLOCK
+from ..transfer.particle_store import ParticleStore
+from ..transfer.rows import MASS, POSITION, STRESS, VOLUME
+from .obstacle import MOST_WAY, Floats, Ints
+from .rigid_body import RigidBody
+from .rigid_surfaces import FACING, DeformingSurface, RigidSurface, Surface
+
+# a gap is narrower than this [cells]
+NARROW = 1.0
+# particles no farther than this from a point of the rim wet it, and those near the body tell the pressure in it as far as that [cells]
+WET, AVERAGED = 1.25, 4.0
+# elements are at the rim if their distance from the gap is no greater than this [spacing of the elements]
+BESIDE = 1.5
+# the number of points that stand for a longer rim
+MOST_RIM = 256
+# particles in front of an element, as near to its line as this, fill its gap [cells]
+BESIDE_LINE = 0.5
+
+
+class _Gap(NamedTuple):
+    """The gaps between the elements of a body and another rigid surface, measured in one pose.
+
+    Attributes:
+        linear, origin: of that pose, the other's coordinates from the body's, (3, 3) and (3,).
+        widths: [m], shape (elements,); infinite where the surfaces do not face each other. None if all are wide.
+        room: how far they may move before they are measured again [m].
+    """
+
+    linear: Floats
+    origin: Floats
+    widths: Floats | None
+    room: float
+
+
+class _Narrow(NamedTuple):
+    """The elements of a body at narrow gaps, with the elements at their rim, and what is on the other side.
+
+    Attributes:
+        closed, rim: numbers of elements.
+        widths: of the gaps [m], shape (closed,).
+        partners: indices of the surfaces on the other side, shape (closed,).
+    """
+
+    closed: Ints
+    rim: Ints
+    widths: Floats
+    partners: Ints
+
+
+class _Fluid(NamedTuple):
+    """The fluid that touches a body: positions (n, 3), piezometric pressures, volumes (n,), and its mean density."""
+
+    positions: Floats
+    heads: Floats
+    volumes: Floats
+    density: float
+
+
+class Uplift:
+    """The uplift of the rigid bodies of a scene.
+
+    Args:
+        spacing: cell size [m].
+        dimension: 2 or 3.
+        fluids: the instances that are fluids.
+    """
+
+    def __init__(self, spacing: float, dimension: int, fluids: Ints) -> None:
+        self._spacing, self._dimension, self._fluids = spacing, dimension, fluids
+        self._gaps: dict[tuple[RigidSurface, Surface], _Gap] = {}
+        self._rims: dict[RigidSurface, tuple[Ints, Ints]] = {}
+
+    def forget(self) -> None:
+        """Measure all gaps again at the next moment, so that nothing depends on when this was last done."""
+        self._gaps, self._rims = {}, {}
+
+    def push(
+        self, bodies: Sequence[RigidBody], surface: RigidSurface, others: Sequence[Surface], store: ParticleStore, gravity: Floats, dt: float
+    ) -> None:
+        """Apply the impulses of uplift to a body, and the opposite ones to bodies on the other side of its gaps.
+
+        Args:
+            bodies: all rigid bodies.
+            surface: of the body.
+            others: what it may lie on or lean against, all in their poses.
+            store: the particles.
+            gravity: acceleration [m/s^2], shape (3,).
+            dt: [s].
+        """
+        narrow = self._narrow(surface, others)
+        if narrow is None:
+            return
+        obstacle, elements = surface.obstacle, surface.elements
+        gaps = np.column_stack(
+            [obstacle.world(elements.points[narrow.closed]), obstacle.rotated(elements.normals[narrow.closed]), narrow.widths]
+        )
+        pressure = self._pressure(surface, gaps, obstacle.world(elements.points[narrow.rim]), store, gravity)
+        areas = obstacle.rotated(elements.areas[narrow.closed]) * obstacle.scale ** (self._dimension - 1)
+        impulses = -dt * pressure[:, None] * areas
+        for number in np.unique(narrow.partners):
+            other, its = others[number], narrow.partners == number
+            if other.body >= 0:
+                # of two bodies, the elements of the smaller one count, once
+                if (other.radius, other.body) < (surface.radius, surface.body):
+                    continue
+                _push(bodies[other.body], gaps[its, :3], -impulses[its])
+            _push(bodies[surface.body], gaps[its, :3], impulses[its])
+
+    def _narrow(self, surface: RigidSurface, others: Sequence[Surface]) -> _Narrow | None:
+        """The narrow gaps of a body, if it has some, and a rim."""
+        widths = np.full(len(surface.elements.points), math.inf)
+        partners = np.zeros(len(widths), np.int64)
+        for number, other in enumerate(others):
+            found = self._widths(surface, other)
+            if found is not None:
+                is_nearer = found < widths
+                widths[is_nearer], partners[is_nearer] = found[is_nearer], number
+        closed = np.flatnonzero(widths < NARROW * self._spacing)
+        if len(closed) in (0, len(widths)):
+            return None
+        known = self._rims.get(surface)
+        if known is None or not np.array_equal(known[0], closed):
+            is_rim = np.empty(len(widths), np.bool_)
+            find_rim(surface.elements.points, closed, BESIDE * surface.elements.spacing, is_rim)
+            rim = np.flatnonzero(is_rim)
+            known = self._rims[surface] = closed, rim[:: max(1, math.ceil(len(rim) / MOST_RIM))]
+        return _Narrow(closed, known[1], widths[closed], partners[closed])
+
+    def _widths(self, surface: RigidSurface, other: Surface) -> Floats | None:
+        """The widths of the gaps between the elements of a body and another surface [m], or None if all are wide."""
+        if isinstance(other, DeformingSurface):
+            return self._measured(surface, other)[0]
+        (linear, origin), (its_linear, its_origin) = surface.obstacle.pose, other.obstacle.pose
+        back = np.linalg.inv(its_linear)
+        linear, origin = back @ linear, back @ (origin - its_origin)
+        known = self._gaps.get((surface, other))
+        if known is not None:
+            turn = linear - known.linear
+            way = np.linalg.norm(turn) * surface.radius + np.linalg.norm(turn @ surface.middle[0] + origin - known.origin)
+            if way * other.obstacle.scale <= known.room:
+                return known.widths
+        widths, room = self._measured(surface, other)
+        self._gaps[surface, other] = _Gap(linear, origin, widths, max(room, MOST_WAY * self._spacing))
+        return widths
+
+    def _measured(self, surface: RigidSurface, other: Surface) -> tuple[Floats | None, float]:
+        """The widths of gaps as in `_widths`, and how far the surfaces may move until one can become narrow [m]."""
+        obstacle, limit = surface.obstacle, NARROW * self._spacing
+        middle, reach = obstacle.world(surface.middle), surface.radius * obstacle.scale + limit
+        if not other.may_touch(middle, reach)[0]:
+            return None, 0.0
+        room = float(other.distance(middle)[0][0]) - reach
+        if room > 0.0:
+            return None, room
+        widths, normal = other.distance(obstacle.world(surface.elements.points))
+        room = float(widths.min()) - limit
+        if room > 0.0:
+            return None, room
+        is_facing = (normal * obstacle.rotated(surface.elements.normals)).sum(axis=1) < FACING
+        return np.where(is_facing, widths, math.inf), 0.0
+
+    def _pressure(self, surface: RigidSurface, gaps: Floats, rim: Floats, store: ParticleStore, gravity: Floats) -> Floats:
+        """The pressure in narrow gaps [Pa]; arguments: as for `spread_heads`."""
+        pressure, full = np.zeros(len(gaps)), np.empty(len(gaps))
+        fluid = self._fluid(surface, store, np.concatenate([gaps[:, :3], rim]), gravity)
+        heads = np.empty(len(rim))
+        mean_heads(rim, fluid.positions, fluid.heads, fluid.volumes, WET * self._spacing, AVERAGED * self._spacing, heads)
+        is_wet = np.isfinite(heads)
+        if not is_wet.any():
+            return pressure
+        # where the rim is dry, fluid flows out if the place is low enough
+        at_rest = -fluid.density * (rim @ gravity)
+        heads[~is_wet] = at_rest[~is_wet]
+        counts = is_wet | (heads < heads[is_wet].max())
+        spread_heads(gaps, rim[counts], heads[counts], float(self._dimension - 1), pressure)
+        fill_gaps(gaps, fluid.positions, fluid.volumes, self._spacing, self._dimension, full)
+        return np.maximum(pressure + fluid.density * (gaps[:, :3] @ gravity), 0.0) * (1.0 - full * gaps[:, 6] / (NARROW * self._spacing))
+
+    def _fluid(self, surface: RigidSurface, store: ParticleStore, points: Floats, gravity: Floats) -> _Fluid:
+        """The fluid that touches a body near some points (n, 3)."""
+        axes = [0, 2] if self._dimension == 2 else [0, 1, 2]
+        margin = AVERAGED * self._spacing
+        low, high = points.min(axis=0)[axes] - margin, points.max(axis=0)[axes] + margin
+        slots, blocks = self._slots_near(store, low, high, axes)
+        table = store.table
+        positions = (table[POSITION : POSITION + 3, slots].T + BLOCK * store.layout.coordinates[blocks].astype(np.float64)) * self._spacing
+        if self._dimension == 2:
+            positions[:, 1] = 0.0
+        is_near = ((positions[:, axes] > low) & (positions[:, axes] < high)).all(axis=1)
+        is_near[is_near] = surface.obstacle.distance(positions[is_near])[0] < WET * self._spacing
+        slots, positions = slots[is_near], np.ascontiguousarray(positions[is_near])
+        mass, volumes = table[MASS, slots].astype(np.float64), table[VOLUME, slots].astype(np.float64)
+        stress = table[[STRESS, STRESS + 5] if self._dimension == 2 else [STRESS, STRESS + 3, STRESS + 5]][:, slots]
+        density = float(mass.sum() / volumes.sum()) if len(slots) else 0.0
+        heads = -stress.mean(axis=0, dtype=np.float64) - mass / volumes * (positions @ gravity)
+        return _Fluid(positions, heads, volumes, density)
+
+    def _slots_near(self, store: ParticleStore, low: Floats, high: Floats, axes: list[int]) -> tuple[Ints, Ints]:
+        """The slots of fluid in blocks that may reach into a box [m], and their blocks."""
+        layout, size = store.layout, BLOCK * self._spacing
+        # particles may have left their block by less than one since the sort
+        is_near = (layout.coordinates[:, axes] >= low / size - 2.0) & (layout.coordinates[:, axes] <= high / size + 1.0)
+        blocks = np.flatnonzero(is_near.all(axis=1))
+        runs = (blocks[:, None] * store.instance_count + self._fluids).ravel()
+        begin, counts = layout.first[runs], layout.first[runs + 1] - layout.first[runs]
+        slots = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        is_live = store.ids[slots] >= 0
+        return slots[is_live], np.repeat(np.repeat(blocks, len(self._fluids)), counts)[is_live]
+
+
+def _push(body: RigidBody, points: Floats, impulses: Floats) -> None:
+    """Apply impulses (n, 3) at points (n, 3) to a body."""
+    body.push(np.concatenate([impulses.sum(axis=0), np.cross(points - body.center, impulses).sum(axis=0)]))
+
+
+@kernel
+def find_rim(points, closed, reach, is_rim):
+    """Find the elements that are not closed and no farther than `reach` from one that is.
+
+    Args:
+        points: (n, 3) the elements; closed: (k,) the numbers of the closed ones.
+        is_rim: (n,) result.
+    """
+    is_rim[:] = False
+    for place in range(points.shape[0]):
+        for index in range(closed.size):
+            other = closed[index]
+            if other == place:
+                is_rim[place] = False
+                break
+            if squared_distance(points, place, points, other) <= reach * reach:
+                is_rim[place] = True
+
+
+@kernel
+def mean_heads(rim, positions, heads, volumes, wet, far, means):
+    """The mean piezometric pressure of the particles around points of a rim, NaN for a point that no particle wets.
+
+    Args:
+        rim: (k, 3) the points [m].
+        positions, heads, volumes: of the particles (n, 3), (n,), (n,).
+        wet: how near a particle wets a point [m]; far: how near it counts.
+        means: (k,) result [Pa].
+    """
+    for point in range(rim.shape[0]):
+        total, volume, nearest = 0.0, 0.0, math.inf
+        for particle in range(positions.shape[0]):
+            squared = squared_distance(rim, point, positions, particle)
+            nearest = min(nearest, squared)
+            if squared < far * far:
+                total += volumes[particle] * heads[particle]
+                volume += volumes[particle]
+        means[point] = total / volume if nearest < wet * wet else math.nan
+
+
+@kernel
+def spread_heads(gaps, rim, heads, power, spread):
+    """The piezometric pressure in gaps, from that along their rim.
+
+    Args:
+        gaps: (n, 7) the points [m], the normals of the body there, and the widths [m].
+        rim: (k, 3) points of the rim [m]; heads: (k,) piezometric pressures there [Pa].
+        power: of the inverse distance.
+        spread: (n,) result [Pa].
+    """
+    for gap in range(gaps.shape[0]):
+        total, weights = 0.0, 0.0
+        for point in range(rim.shape[0]):
+            weight = squared_distance(gaps, gap, rim, point) ** (-0.5 * power)
+            total += weight * heads[point]
+            weights += weight
+        spread[gap] = total / weights
+
+
+@kernel
+def fill_gaps(gaps, positions, volumes, spacing, dimension, full):
+    """How full of particles gaps are, from 0 to 1.
+
+    Args:
+        gaps: as in `spread_heads`.
+        positions, volumes: of the particles (n, 3), (n,).
+        spacing: cell size [m].
+        full: (n,) result.
+    """
+    radius = BESIDE_LINE * spacing
+    across = 2.0 * radius if dimension == 2 else math.pi * radius * radius
+    for gap in range(gaps.shape[0]):
+        volume = 0.0
+        for particle in range(positions.shape[0]):
+            x, y, z = positions[particle, 0] - gaps[gap, 0], positions[particle, 1] - gaps[gap, 1], positions[particle, 2] - gaps[gap, 2]
+            ahead = x * gaps[gap, 3] + y * gaps[gap, 4] + z * gaps[gap, 5]
+            if ahead > 0.0 and x * x + y * y + z * z - ahead * ahead < radius * radius:
+                volume += volumes[particle]
+        full[gap] = min(volume / (across * max(gaps[gap, 6], radius)), 1.0)
+
+
+@kernel
+def squared_distance(points, point, others, other):
+    """The squared distance of two points of arrays, from their first three columns."""
+    x, y, z = points[point, 0] - others[other, 0], points[point, 1] - others[other, 1], points[point, 2] - others[other, 2]
+    return x * x + y * y + z * z
