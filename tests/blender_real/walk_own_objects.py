@@ -35,6 +35,7 @@ SURFACE = (
     "melting_ice",
     "mud",
     "water",
+    "water_drops",
     "wax",
     "wet_sand",
 )

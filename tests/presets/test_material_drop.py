@@ -29,7 +29,7 @@ PREVIEW_OF_LIQUID, FINAL_OF_LIQUID = 0.03, 0.02
 PREVIEW_OF_STIFF, FINAL_OF_STIFF = 0.05, 0.036
 
 # What each is known by. Whoever adds a material says here what it looks like.
-LIQUID = {"water", "honey", "ketchup"}  # run to the walls, level; ketchup nearly
+LIQUID = {"water", "water_drops", "honey", "ketchup"}  # run to the walls, level; ketchup nearly
 LOW = {*LIQUID, "mud"}
 PASTE = {"cream", "mud", "lava", "fresh_concrete", "dough"}  # slump to less than two thirds of their height and stand
 HEAP = {"dry_sand", "fine_sand", "gravel"}  # run out into a heap, highest in the middle
