@@ -91,7 +91,13 @@ class Uplift:
         self._gaps, self._rims = {}, {}
 
     def push(
-        self, bodies: Sequence[RigidBody], surface: RigidSurface, others: Sequence[Surface], store: ParticleStore, gravity: Floats, dt: float
+        self,
+        bodies: Sequence[RigidBody],
+        surface: RigidSurface,
+        others: Sequence[Surface],
+        store: ParticleStore,
+        gravity: Floats,
+        dt: float,
     ) -> None:
         """Apply the impulses of uplift to a body, and the opposite ones to bodies on the other side of its gaps.
 

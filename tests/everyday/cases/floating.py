@@ -12,7 +12,8 @@ import numpy as np
 from mpm_addon.core.contact import coupling
 from mpm_addon.core.contact.coupling import RigidBodies
 from mpm_addon.core.contact.obstacles import ObstacleGroup
-from mpm_addon.core.scene.description import Scene
+from mpm_addon.core.contact.uplift import Uplift
+from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.stepping import stepper
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.transfer.particle_store import ParticleStore
@@ -86,18 +87,56 @@ def crate(density: float, *, offset: float, seconds: float, cells: int = 8, dime
     return replace(scene, time=time, solver=solver, colliders=(body,))
 
 
-def risen(gap: float, *, offset: float, seconds: float = 3.0, cells: int = 6) -> float:
-    """How far a crate of 400 kg/m^3 rises from the floor, with water around and above it, in a plane [edges].
+def lying(gap: float, *, offset: float, seconds: float, cells: int, depth: float) -> Scene:
+    """A crate of 400 kg/m^3 above the floor, with water around it, in a plane.
 
     Args:
         gap: of dry space below it at the start [cells].
+        depth: of the water [edges].
     """
     scene = crate(400.0, offset=offset, seconds=seconds, cells=cells, dimension=2)
-    (body,) = scene.colliders
+    (body,), (water,) = scene.colliders, scene.emitters
     x, y, _ = body.shape.center
-    bottom = scene.domain.min[2] + gap * EDGE / cells
-    lying = replace(body, shape=replace(body.shape, center=(x, y, bottom + 0.5 * EDGE)))
-    simulation = Simulation(replace(scene, colliders=(lying,)))
+    floor = scene.domain.min[2]
+    body = replace(body, shape=replace(body.shape, center=(x, y, floor + gap * EDGE / cells + 0.5 * EDGE)))
+    width = water.shape.size[0]
+    shape = replace(water.shape, center=(x, y, floor + 0.5 * depth * EDGE), size=(width, width, depth * EDGE))
+    return replace(scene, colliders=(body,), emitters=(replace(water, shape=shape),))
+
+
+def risen(gap: float, *, offset: float, seconds: float = 3.0, cells: int = 6, depth: float = 1.75) -> float:
+    """How far a crate of `lying` rises [edges]."""
+    return _rise(lying(gap, offset=offset, seconds=seconds, cells=cells, depth=depth))
+
+
+def risen_without_uplift(*, offset: float) -> float:
+    """The same with nothing that presses in narrow gaps: the negative control."""
+    with mock.patch.object(Uplift, "push", lambda *arguments: None):
+        return risen(0.0, offset=offset)
+
+
+def risen_in_a_dry_box(*, offset: float) -> float:
+    """How far it rises if it stands a cell away from walls, outside of which the water is as high as itself [edges]."""
+    scene = lying(0.0, offset=offset, seconds=1.0, cells=6, depth=1.0)
+    (body,), (water,) = scene.colliders, scene.emitters
+    (x, y, z), spacing = body.shape.center, EDGE / 6
+    distance = 0.5 * EDGE + 1.5 * spacing
+    walls = tuple(
+        Collider(name, replace(body.shape, center=(x + side * distance, y, z + 0.5 * EDGE), size=(spacing, EDGE, 2.0 * EDGE)))
+        for name, side in (("left", -1.0), ("right", 1.0))
+    )
+    beside = 0.5 * water.shape.size[0] - distance - 0.5 * spacing
+    pools = tuple(
+        replace(water, name=f"water {name}", shape=replace(water.shape, center=(x + side * place, y, z), size=(beside, EDGE, EDGE)))
+        for name, side, place in (
+            (wall.name, side, 0.5 * (water.shape.size[0] - beside)) for wall, side in zip(walls, (-1.0, 1.0), strict=True)
+        )
+    )
+    return _rise(replace(scene, colliders=(body, *walls), emitters=pools))
+
+
+def _rise(scene: Scene) -> float:
+    simulation = Simulation(scene)
     heights = [float(simulation.rigid_bodies[0].center[2]) for _ in simulation.frames()]
     return (heights[-1] - heights[0]) / EDGE
 

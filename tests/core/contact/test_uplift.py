@@ -1,0 +1,53 @@
+"""The pressure in narrow gaps: its parts, and the balance of two bodies."""
+
+import numpy as np
+
+from mpm_addon.core.contact.uplift import fill_gaps, find_rim, mean_heads, spread_heads
+
+from ...verification.cases.setting import Floats
+
+
+def gaps_at(points: Floats, width: float = 0.1) -> Floats:
+    """Below a body, at points (n, 3)."""
+    count = len(points)
+    return np.column_stack([points, np.zeros((count, 2)), np.full(count, -1.0), np.full(count, width)])
+
+
+def test_between_two_ends_the_pressure_falls_evenly() -> None:
+    """The solution of Laplace's equation in a line, as below a dam with water on one side."""
+    x = np.linspace(0.05, 0.95, 10)
+    gaps, found = gaps_at(np.column_stack([x, np.zeros((10, 2))])), np.empty(10)
+    spread_heads(gaps, np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), np.array([5000.0, 0.0]), 1.0, found)
+    np.testing.assert_allclose(found, 5000.0 * (1.0 - x))
+
+
+def test_below_a_disk_the_pressure_is_harmonic() -> None:
+    """Poisson's formula: what is a + b x at the rim is that inside."""
+    angle = 2.0 * np.pi * np.arange(256) / 256
+    rim = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(256)])
+    inside = np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0], [-0.3, 0.6, 0.0], [0.0, -0.8, 0.0]])
+    found = np.empty(len(inside))
+    spread_heads(gaps_at(inside), rim, 3.0 + 2.0 * rim[:, 0], 2.0, found)
+    np.testing.assert_allclose(found, 3.0 + 2.0 * inside[:, 0], rtol=1e-6)
+
+
+def test_a_rim_without_particles_is_dry() -> None:
+    rim = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
+    positions, found = np.array([[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [9.0, 0.0, 0.0]]), np.empty(2)
+    mean_heads(rim, positions, np.array([100.0, 200.0, 900.0]), np.array([1.0, 3.0, 1.0]), 1.0, 4.0, found)
+    assert found[0] == 175.0
+    assert np.isnan(found[1])
+
+
+def test_only_what_is_in_front_of_an_element_fills_its_gap() -> None:
+    gaps, found = gaps_at(np.zeros((1, 3)), 1.0), np.empty(1)
+    positions = np.array([[0.0, 0.0, -0.5], [0.2, 0.0, 0.5], [0.9, 0.0, -0.5]])
+    fill_gaps(gaps, positions, np.full(3, 0.25), 1.0, 2, found)
+    assert found[0] == 0.25
+
+
+def test_the_rim_is_beside_what_is_closed() -> None:
+    x, y = (axis.ravel() for axis in np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij"))
+    points, found = np.column_stack([x, y, np.zeros(25)]), np.empty(25, np.bool_)
+    find_rim(points, np.array([12]), 1.5, found)
+    np.testing.assert_array_equal(np.flatnonzero(found), [6, 7, 8, 11, 13, 16, 17, 18])
