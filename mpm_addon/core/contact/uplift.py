@@ -31,6 +31,8 @@ BESIDE = 1.5
 MOST_RIM = 256
 # particles in front of an element, as near to its line as this, fill its gap [cells]
 BESIDE_LINE = 0.5
+# prevents a division by zero where a point of the rim is one of the gap [m^2]
+LEAST_SQUARE = 1e-24
 
 
 class _Gap(NamedTuple):
@@ -288,7 +290,7 @@ def spread_heads(gaps, rim, heads, power, spread):
     for gap in range(gaps.shape[0]):
         total, weights = 0.0, 0.0
         for point in range(rim.shape[0]):
-            weight = squared_distance(gaps, gap, rim, point) ** (-0.5 * power)
+            weight = max(squared_distance(gaps, gap, rim, point), LEAST_SQUARE) ** (-0.5 * power)
             total += weight * heads[point]
             weights += weight
         spread[gap] = total / weights

@@ -21,6 +21,12 @@ def test_between_two_ends_the_pressure_falls_evenly() -> None:
     np.testing.assert_allclose(found, 5000.0 * (1.0 - x))
 
 
+def test_a_gap_at_a_point_of_the_rim_has_its_pressure() -> None:
+    rim, found = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), np.empty(1)
+    spread_heads(gaps_at(rim[:1]), rim, np.array([5000.0, 0.0]), 2.0, found)
+    np.testing.assert_allclose(found, 5000.0)
+
+
 def test_below_a_disk_the_pressure_is_harmonic() -> None:
     """Poisson's formula: what is a + b x at the rim is that inside."""
     angle = 2.0 * np.pi * np.arange(256) / 256
