@@ -12,6 +12,9 @@ from ..geometry.rotation import Floats, rotation_matrices
 
 # iterations for the angular velocity at the middle of a substep
 MIDPOINT_SWEEPS = 4
+# displacements below this share of the radius of gyration, and rotations below as many radians, are left out: they shrink with each
+# substep until they only change how a pose is rounded, so that nothing would ever rest
+LEAST_MOVE = 1e-7
 # center, rotation, velocity and spin
 STATE_SIZE = 18
 CENTER, ROTATION, VELOCITY, SPIN = slice(0, 3), slice(3, 12), slice(12, 15), slice(15, 18)
@@ -93,18 +96,19 @@ class RigidTable:
             dt: [s].
             moves: further displacements [m] and rotations [rad] that change no velocity, shape (n, 6).
         """
-        state = self.state[chosen]
+        state, sizes = self.state[chosen], np.repeat([self.gyration[chosen], np.ones(chosen.sum())], 3, axis=0).T
+        moves = np.where(np.abs(moves[chosen]) < LEAST_MOVE * sizes, 0.0, moves[chosen])
         rotations, spin, inverse = state[:, ROTATION].reshape(-1, 3, 3), state[:, SPIN], self._inverse[chosen]
         turning = np.einsum("nij,nj->ni", rotations @ inverse @ rotations.transpose(0, 2, 1), spin)
         for _ in range(0 if self._is_plane else MIDPOINT_SWEEPS):
             middle = rotation_matrices(0.5 * dt * turning) @ rotations
             turning = np.einsum("nij,nj->ni", middle @ inverse @ middle.transpose(0, 2, 1), spin)
         # a body that rests keeps its pose to the last bit
-        way, turn = dt * state[:, VELOCITY] + moves[chosen, :3], dt * turning
-        turned = orthonormal(rotation_matrices(moves[chosen, 3:]) @ rotation_matrices(turn) @ rotations)
-        is_turned = turn.any(axis=1) | moves[chosen, 3:].any(axis=1)
+        way, turn = dt * state[:, VELOCITY] + moves[:, :3], dt * turning
+        turned = orthonormal(rotation_matrices(moves[:, 3:]) @ rotation_matrices(turn) @ rotations)
+        is_turned = turn.any(axis=1) | moves[:, 3:].any(axis=1)
         # displacements m dX of bodies that are moved apart change their angular momentum by m dX × V
-        state[:, SPIN] -= self.mass[chosen, None] * np.cross(moves[chosen, :3], state[:, VELOCITY])
+        state[:, SPIN] -= self.mass[chosen, None] * np.cross(moves[:, :3], state[:, VELOCITY])
         state[:, CENTER] += way
         state[:, ROTATION] = np.where(is_turned[:, None], turned.reshape(-1, 9), state[:, ROTATION])
         self.state[chosen] = state
