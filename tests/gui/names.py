@@ -9,6 +9,8 @@ import numpy as np
 from bl_ext.user_default.mpm_addon.blender.baking import (  # type: ignore[import-not-found]
     cache_watch,
     derived_facts,
+    derived_kinds,
+    derived_processes,
     preflight,
     previews,
     session,
@@ -183,6 +185,23 @@ def made(kind: str) -> dict[str, int]:
     """The number of frames that have derived data, up to date and outdated."""
     found = derived_facts.facts_of(scene(), kind)
     return {"made": found.made, "outdated": found.outdated}
+
+
+def is_deriving(kind: str) -> bool:
+    """Whether a process makes derived data."""
+    return derived_processes.current(kind) is not None
+
+
+def derived_objects(kind: str) -> list[str]:
+    """The objects of the scene that show derived data."""
+    found = [derived_kinds.DERIVED_KINDS[kind].object_of(item) for item in particle_objects.result_objects(scene())]
+    return [item.name for item in found if item is not None and item.name in scene().objects]
+
+
+def file_dialog() -> Any:
+    """The operator that asks for a file in a file browser; None without one."""
+    browsers = [area for window in CONTEXT.window_manager.windows for area in window.screen.areas if area.type == "FILE_BROWSER"]
+    return browsers[0].spaces.active.active_operator if browsers else None
 
 
 def preflight_answer() -> dict[str, Any]:

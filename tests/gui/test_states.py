@@ -203,6 +203,7 @@ def test_frames_of_another_version_of_the_file_are_not_called_baked(walk: Walk) 
     window.run('result = show_sidebar("MPM")')
     walk.picture("reopened")
     assert walk.state() in ("OUTDATED", "UNKNOWN")
+    assert not window.ask("previewed()"), "frames that Live held are not in the file"
 
 
 def test_freeing_asks_and_leaves_an_empty_scene_of_objects(walk: Walk) -> None:
