@@ -18,6 +18,7 @@ from ..host.runtime import OfFile, OfSession, runtime
 from ..playback import particle_objects
 from ..settings import paths
 from ..settings.derived_settings import settings_of
+from . import previews
 from .derived_kinds import DERIVED_KINDS, showing
 from .follow_bake import is_editing
 from .running import wait_for
@@ -286,6 +287,7 @@ def show_in(scene: BlenderScene, folder: Path, *, kind: str, frame: int | None =
         frame: the frame that was just made; only objects that show it are updated. None updates all.
     """
     is_new = [DERIVED_KINDS[kind].add_object(scene, item) for item in showing(scene, folder)]
+    previews.label(scene)
     if any(is_new) or frame in (None, scene.frame_current):
         particle_objects.show(scene)
     return any(is_new)

@@ -12,7 +12,7 @@ from ...storage.removal import remove_cache
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.registrar import Registrar
 from ..playback import keyed_objects, keyframes, particle_objects
-from ..playback.derived_objects import children_of
+from ..playback.derived_objects import HIDDEN, children_of
 from ..settings import paths
 from ..settings.properties import DEFAULT_CACHE
 from . import emitter_wires, unstable
@@ -20,8 +20,6 @@ from . import emitter_wires, unstable
 OBJECT_NAME = "MPM Preview"
 # Marks the object that shows a preview. Its cache folder is no mark: saving the file or choosing another cache changes the folder.
 MARK = "mpm_preview"
-# Marks particles of the bake, and what is shown beside them, that are hidden while the preview is shown.
-HIDDEN = "mpm_hidden_by_preview"
 
 
 def cache_path(scene: BlenderScene) -> str:

@@ -162,12 +162,23 @@ def rebuild(item: BlenderObject) -> None:
         item.data.materials.append(material)
     _paint_surface(item, materials)
     for _number, part, skin in skin_objects.skins_of(item, is_any=True):
-        skin.hide_viewport, skin.hide_render = (not shows_mesh(part, is_render=is_render) for is_render in (False, True))
+        _show_skin(item, part, skin)
     modifier = modifier_of(item) or item.modifiers.new(tree.NAME, "NODES")
     if modifier.node_group is None or not assets.is_edited(modifier.node_group):
         group = _own_group(modifier)
         tree.build(group, _parts(item, materials, is_render=False), _parts(item, materials, is_render=True))
         item.update_tag()
+
+
+def _show_skin(item: BlenderObject, part: Any, skin: BlenderObject) -> None:
+    """Show a skin where its part says so; in the viewport not beside a preview, which shows it again when it is removed."""
+    is_shown, is_covered = shows_mesh(part, is_render=False), derived_objects.HIDDEN in item
+    skin.hide_render = not shows_mesh(part, is_render=True)
+    skin.hide_viewport = is_covered or not is_shown
+    if is_covered and is_shown:
+        skin[derived_objects.HIDDEN] = True
+    elif derived_objects.HIDDEN in skin:
+        del skin[derived_objects.HIDDEN]
 
 
 def _paint_surface(item: BlenderObject, materials: Sequence[Any]) -> None:

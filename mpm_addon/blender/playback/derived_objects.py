@@ -17,6 +17,8 @@ from ..host.runtime import OfFile, runtime
 
 # A modifier that is off and does nothing.
 MARKER = "MPM Animated Mesh"
+# Marks particles of the bake, and what is shown beside them, that are hidden while a preview is shown.
+HIDDEN = "mpm_hidden_by_preview"
 
 
 class Child(NamedTuple):

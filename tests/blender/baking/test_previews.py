@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from mpm_addon.blender.baking import previews, session, unstable
+from mpm_addon.blender import display
+from mpm_addon.blender.baking import derived_processes, previews, session, unstable
 from mpm_addon.blender.playback import keyframes, particle_objects, surface_objects
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import Cancelled
 from mpm_addon.storage.failure import write_failure
 from tests.blender.playback.test_keyframes import poses
-from tests.blender.scenes import add_collider, failure, write_cache
+from tests.blender.scenes import add_collider, add_mesh, failure, write_cache
 
 blender = pytest.mark.blender
 
@@ -56,6 +57,37 @@ def test_a_preview_hides_the_surface_of_the_bake_too(bpy: Any, tmp_path: Path) -
     assert (baked.hide_viewport, surface.hide_viewport) == (True, True)
     previews.remove(scene)
     assert (baked.hide_viewport, surface.hide_viewport) == (False, False)
+
+
+@blender
+def test_a_surface_that_is_made_beside_a_preview_is_shown_after_it(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+    baked, _ = baked_and_preview(scene)
+    assert derived_processes.show_in(scene, paths.absolute(baked.mpm.cache), kind="surface")
+    surface = baked.mpm.surface.object
+    assert surface.hide_viewport
+    previews.remove(scene)
+    assert not surface.hide_viewport
+
+
+@blender
+def test_a_skin_whose_display_is_built_again_beside_a_preview_is_shown_after_it(bpy: Any, tmp_path: Path) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache = str(tmp_path / "mine")
+    baked, _ = baked_and_preview(scene)
+    part = baked.mpm.display.parts.add()
+    part.name, part.viewport, part.skin = "first", "mesh", add_mesh(bpy, "first Skin")
+    part.skin.parent = baked
+    display.rebuild(baked)
+    assert part.skin.hide_viewport
+    part.viewport = "points"
+    display.rebuild(baked)
+    previews.remove(scene)
+    assert part.skin.hide_viewport
+    part.viewport = "mesh"
+    display.rebuild(baked)
+    assert not part.skin.hide_viewport
 
 
 @blender
