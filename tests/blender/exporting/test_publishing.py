@@ -173,6 +173,14 @@ def test_publishing_again_replaces_the_publication(bpy: Any, saved: Any, tmp_pat
     assert sorted(path.name for path in (tmp_path / "out").rglob("*.usdc")) == ["frame_000001.usdc", "frame_000002.usdc"]
 
 
+@blender
+@pytest.mark.slow
+def test_a_folder_that_a_file_browser_names_is_made(bpy: Any, saved: Any, tmp_path: Path) -> None:
+    """The browser gives the folder that it shows as well."""
+    bpy.ops.mpm.publish(filepath=str(tmp_path / "named"), directory=str(tmp_path))
+    assert list((tmp_path / "named").rglob("*.usdc"))
+
+
 def test_what_cannot_be_published_is_said(bpy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def message(folder: Path) -> str:
         with pytest.raises(MpmError) as caught:

@@ -82,12 +82,13 @@ def test_a_take_is_shown_by_its_name(bpy: Any, folder: str, draw: Any, monkeypat
     asked: list[Any] = []
     manager = SimpleNamespace(fileselect_add=asked.append, invoke_props_dialog=lambda operator: asked.append(operator) or {"RUNNING_MODAL"})
     context = SimpleNamespace(scene=bpy.context.scene, window_manager=manager)
-    operator = SimpleNamespace(cache="", take=2, name="", filepath="", format="ply", directory="")
+    operator = SimpleNamespace(cache="", take=2, name="", filepath="", format="ply")
+    publication = SimpleNamespace(directory="", filepath="")
     take_operators.MPM_OT_take_rename.invoke(operator, context, None)
     export_operators.MPM_OT_export_points.invoke(operator, context, None)
-    export_operators.MPM_OT_publish.invoke(operator, context, None)
+    export_operators.MPM_OT_publish.invoke(publication, context, None)
     assert len(asked) == 3
-    assert (operator.name, Path(operator.filepath).name, Path(operator.directory).name) == (
+    assert (operator.name, Path(operator.filepath).name, Path(publication.filepath).name) == (
         "Slow Snow",
         "particles_Slow_Snow.ply",
         "published_Slow_Snow",

@@ -82,15 +82,16 @@ class MPM_OT_publish(Operation, bpy.types.Operator):
     directory: StringProperty(
         name="Folder", description="A new or empty folder, or an earlier publication", subtype="DIR_PATH", options=PATH_OPTIONS
     )
+    # a file browser opens no folder that does not exist: there the folder is a name
+    filepath: StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def execute(self, context: Context) -> Any:
-        self.notes(publish(context, self.directory))
+        self.notes(publish(context, self.filepath or self.directory))
         return {"FINISHED"}
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """Ask for the folder."""
-        if not self.directory:
-            self.directory = str(_beside(f"published{_take_suffix(context)}"))
+        self.filepath = self.directory.rstrip("/\\") or str(_beside(f"published{_take_suffix(context)}"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
