@@ -45,6 +45,7 @@ class Walk:
     def picture(self, name: str) -> Path:
         """Take a numbered screenshot."""
         self._count += 1
+        self.window.run("result = (None for _ in range(10))")  # of Blender's main loop, so that all is drawn
         return self.window.screenshot(self.folder / f"{self._count:02d}_{name}.png")
 
     def viewport(self, height: float = 0.5) -> tuple[int, int]:

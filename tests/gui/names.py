@@ -199,9 +199,9 @@ def derived_objects(kind: str) -> list[str]:
 
 
 def file_dialog() -> Any:
-    """The operator that asks for a file in a file browser; None without one."""
+    """The file browser that asks for a file; None without one."""
     browsers = [area for window in CONTEXT.window_manager.windows for area in window.screen.areas if area.type == "FILE_BROWSER"]
-    return browsers[0].spaces.active.active_operator if browsers else None
+    return browsers[0].spaces.active if browsers else None
 
 
 def preflight_answer() -> dict[str, Any]:

@@ -159,6 +159,7 @@ def test_live_starts_and_stops(walk: Walk) -> None:
     window.wait_until("not live_text()", limit=20)
     walk.picture("live_over")
     assert window.ask("live_session.message()") == ""
+    assert window.ask("previewed() and bool(open_cache(previews.folder(scene())).frames)")
     assert walk.state() == "DONE"
 
 
@@ -203,7 +204,7 @@ def test_frames_of_another_version_of_the_file_are_not_called_baked(walk: Walk) 
     window.run('result = show_sidebar("MPM")')
     walk.picture("reopened")
     assert walk.state() in ("OUTDATED", "UNKNOWN")
-    assert not window.ask("previewed()"), "frames that Live held are not in the file"
+    assert not window.ask("previewed()"), "its frames were deleted by the bake"
 
 
 def test_freeing_asks_and_leaves_an_empty_scene_of_objects(walk: Walk) -> None:
