@@ -80,6 +80,8 @@ def points() -> dict[str, Any]:
 def open_all_panels() -> None:
     """Open every panel of the extension, as if its header had been clicked."""
     panels = [item for item in all_panels.CLASSES if issubclass(item, bpy.types.Panel)]
+    # without its parent, it would be shown above all others
+    panels.append(getattr(bpy.types, "MPM_PT_export"))  # noqa: B009
     for panel in reversed(panels):
         bpy.utils.unregister_class(panel)
     for panel in panels:
