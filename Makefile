@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery ready-scenes tutorials recipes test test-faults test-gui fuzz build release cross-compile lint bench docs site sheet thumbnails scene-pictures translations validate lock clean
+.PHONY: help setup demo gallery ready-scenes tutorials recipes test test-faults test-gui fuzz build release cross-compile lint bench docs site sheet thumbnails scene-pictures tutorial-pictures translations validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ ready-scenes: build ## add, bake and render every ready scene as Draft; READY="s
 
 tutorials: setup ## perform and bake every tutorial of the manual, and check what comes out
 	@MPM_ALL_TUTORIALS=1 MPM_TEST_HOST=bpy $(PYTHON) -m pytest tests/blender/test_tutorials.py
+
+tutorial-pictures: setup ## perform the tutorials in a window of Blender 5.2, for the manual's pictures of their steps; needs what test-gui needs
+	@$(PYTHON) -m tools.gui.tutorials --archive "$$($(PYTHON) tools/build_extension.py --python-tag cp314 | tail -1 | sed 's/^build: //; s/ (.*//')" $(TUTORIALS)
 
 recipes: setup ## save the recipes of the manual as .blend files in build/recipes
 	@$(PYTHON) demo/recipes.py

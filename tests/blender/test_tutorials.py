@@ -18,6 +18,8 @@ TITLES = ("Snow", "Water", "Sand", "Jelly", "Breaking")
 # `make tutorials` sets it; otherwise only the two that bake in seconds are baked
 BAKES_ALL = bool(os.environ.get("MPM_ALL_TUTORIALS"))
 PARTICLES = 1500
+# Of a picture: they are in the repository and in the extension's zip.
+MOST_BYTES = 60_000
 
 
 def section(title: str) -> str:
@@ -38,6 +40,16 @@ def test_each_step_is_in_the_script(title: str) -> None:
     written = re.findall(r"particle_count=([\d_]+)", script_of(title))
     told = re.findall(r"set \*Particles\* to ([\d,]+)", section(title))
     assert [each.replace("_", ",") for each in written] == told
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_each_step_has_a_small_picture(title: str) -> None:
+    """`make tutorial-pictures` takes them."""
+    shown = re.findall(r"\]\(tutorials/(\w+)\.jpg\)", section(title))
+    steps = re.findall(r"(?m)^(\d+)\. (.+)$", section(title))
+    wanted = [f"{title.lower()}_{'render' if text.startswith('Press F12') else number}" for number, text in steps]
+    assert [name for name in shown if name in wanted] == wanted
+    assert all((PAGE.parent / "tutorials" / f"{name}.jpg").stat().st_size < MOST_BYTES for name in shown)
 
 
 @pytest.fixture
