@@ -71,9 +71,9 @@ def test_without_pressure_below_it_a_light_crate_stays_at_the_bottom() -> None:
 
 @pytest.mark.slow
 def test_a_crate_rises_once_the_water_is_deeper_than_its_draft() -> None:
-    """A draft of two fifths of its height: not in water that rises to three tenths around it, but in twice as much."""
+    """Its draft is .4 of its height: it stays in water of .3, and where it would float .3 higher, it is over half of that after 3 s."""
     assert abs(floating.risen(0.0, offset=TESTED_OFFSET, depth=0.3)) < 0.01
-    assert floating.risen(0.0, offset=TESTED_OFFSET, depth=0.6) > 0.05
+    assert floating.risen(0.0, offset=TESTED_OFFSET, depth=1.0) > 0.15
 
 
 @pytest.mark.slow
