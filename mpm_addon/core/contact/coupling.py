@@ -47,7 +47,7 @@ class RigidBodies:
     Attributes:
         bodies: in the order of the scene's colliders; the pieces of a body take its place. Those that were added come last.
         added: bodies that are no colliders of the scene.
-        groups: an obstacle group for each body.
+        groups: an obstacle group for each body; surfaces: their surfaces, in the same order.
         breaking: the bodies that may break; None if none may.
         foresight: how far ahead of a substep contacts are found.
         touching: the contacts of the last substep, or None; before: the velocities at its begin, (bodies, 6); is_still: whether it was
@@ -64,7 +64,7 @@ class RigidBodies:
         self.groups: list[ObstacleGroup] = []
         self.near: list[ObstacleGroup] = []
         self.foresight, self.before = Foresight(), np.zeros((0, 6))
-        self._surfaces: list[RigidSurface] = []
+        self.surfaces: list[RigidSurface] = []
         groups = passive if dynamic or scene.has_rigid_fragments else []
         self._others = [surface_of(obstacle, scene) for group in groups for obstacle in group.obstacles]
         self.touching: Touching | None = None
@@ -88,15 +88,15 @@ class RigidBodies:
         Those that remain keep their state and their contacts; their order must not change. New ones have the state that they were given.
         """
         known = {id(body): place for place, body in enumerate(self.bodies)}
-        places, groups, surfaces, inverses = [known.get(id(body), -1) for body in bodies], self.groups, self._surfaces, self._inverses
+        places, groups, surfaces, inverses = [known.get(id(body), -1) for body in bodies], self.groups, self.surfaces, self._inverses
         self._kept = renumbered(self._kept, np.array(places, np.int64), len(self.bodies))
         self.bodies = list(bodies)
         self.groups = [self._group_of(body) if place < 0 else groups[place] for body, place in zip(bodies, places, strict=True)]
-        self._surfaces = [
+        self.surfaces = [
             RigidSurface(body.obstacle, self._scene) if place < 0 else surfaces[place] for body, place in zip(bodies, places, strict=True)
         ]
         self._inverses = [None if place < 0 else inverses[place] for place in places]
-        for number, (surface, body) in enumerate(zip(self._surfaces, self.bodies, strict=True)):
+        for number, (surface, body) in enumerate(zip(self.surfaces, self.bodies, strict=True)):
             surface.body = number
             body.place()
         near = {id(group) for group in self.near}
@@ -107,10 +107,10 @@ class RigidBodies:
         self._reach = np.array(
             [
                 body.start_scale * (surface.radius + float(np.linalg.norm(surface.middle - surface.obstacle.pivot)))
-                for body, surface in zip(self.bodies, self._surfaces, strict=True)
+                for body, surface in zip(self.bodies, self.surfaces, strict=True)
             ]
         )
-        self._search = ContactSearch(self._surfaces, self._others, self._table, self._spacing)
+        self._search = ContactSearch(self.surfaces, self._others, self._table, self._spacing)
         self._animated = [
             group for body, group in zip(self.bodies, self.groups, strict=True) if body.obstacle.collider.animation is not None
         ]
@@ -257,8 +257,8 @@ class RigidBodies:
         for number in self._close:
             if self._is_present[number]:
                 is_near = np.linalg.norm(centers - centers[number], axis=1) < room + self._reach[number]
-                near = [self._surfaces[other] for other in np.flatnonzero(is_near & self._is_present) if other != number]
-                uplift.push(self.bodies, self._surfaces[number], [*near, *passive], store, gravity, dt)
+                near = [self.surfaces[other] for other in np.flatnonzero(is_near & self._is_present) if other != number]
+                uplift.push(self.bodies, self.surfaces[number], [*near, *passive], store, gravity, dt)
 
     def _note_impacts(self, breaking: Breaking, contacts: Contacts, before: Floats, dt: float) -> None:
         """Find the impacts of a substep that may break bodies, from the velocities before."""
@@ -267,7 +267,7 @@ class RigidBodies:
         least = min((piece.least_speed for piece in breakables if piece is not None), default=math.inf)
         if approach_speed(contacts, before, dt) >= least:
             bodies = SolverBodies(before.copy(), *self._inverse())
-            self._impacts = impacts_of(breakables, self._surfaces, self._others, contacts, bodies, self._table.centers, dt)
+            self._impacts = impacts_of(breakables, self.surfaces, self._others, contacts, bodies, self._table.centers, dt)
 
     def _solve(self, found: Touching, velocities: Floats, gravity: Floats, dt: float, *, was_still: bool) -> None:
         """Apply the impulses of all contacts, and let bodies rest whose velocities would be noise."""

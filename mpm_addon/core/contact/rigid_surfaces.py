@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..geometry.contact_points import ContactPoints, contact_points
-from ..geometry.distance import exact_query
+from ..geometry.distance import DistanceQuery, exact_query
 from ..geometry.hull import Hull, hull_of
 from ..geometry.section import section_of
 from ..geometry.shapes import Plane
@@ -91,7 +91,18 @@ class RigidSurface:
     @cached_property
     def elements(self) -> SurfaceElements:
         """Of the surface, in its own coordinates, for pressure; the collider must be bounded."""
-        return surface_elements(self._shape, exact_query(self._shape, 0.0), self._spacing, is_section=self._is_section)
+        spacing = self._spacing / self.obstacle.scale
+        return surface_elements(self._shape, self.shape_distance, spacing, is_section=self._is_section)
+
+    @cached_property
+    def shape_distance(self) -> DistanceQuery:
+        """The exact distance from the shape as it is, not thickened, in its own coordinates."""
+        return exact_query(self._shape, 0.0)
+
+    @property
+    def size(self) -> float:
+        """The radius of the bounding ball in the world [m]."""
+        return self.radius * self.obstacle.scale
 
     @cached_property
     def _known(self) -> tuple[Floats, Floats]:

@@ -27,6 +27,8 @@ NARROW = 1.0
 WET, AVERAGED = 1.25, 4.0
 # elements are at the rim if their distance from the gap is no greater than this [spacing of the elements]
 BESIDE = 1.5
+# the way from the rim into a gap is looked at so far from the body [spacing of the elements], at so many places
+MOUTH, STEPS = 0.05, 16
 # the number of points that stand for a longer rim
 MOST_RIM = 256
 # particles in front of an element, as near to its line as this, fill its gap [cells]
@@ -66,12 +68,12 @@ class _Narrow(NamedTuple):
 
 
 class _Fluid(NamedTuple):
-    """The fluid that touches a body: positions (n, 3), piezometric pressures, volumes (n,), and its mean density."""
+    """The particles of fluid near the surface of a body: positions (n, 3), pressures, volumes and densities (n,)."""
 
     positions: Floats
-    heads: Floats
+    pressures: Floats
     volumes: Floats
-    density: float
+    densities: Floats
 
 
 class Uplift:
@@ -118,36 +120,35 @@ class Uplift:
         gaps = np.column_stack(
             [obstacle.world(elements.points[narrow.closed]), obstacle.rotated(elements.normals[narrow.closed]), narrow.widths]
         )
-        pressure = self._pressure(surface, gaps, obstacle.world(elements.points[narrow.rim]), store, gravity)
+        rim = np.hstack([obstacle.world(elements.points[narrow.rim]), obstacle.rotated(elements.normals[narrow.rim])])
+        pressure = self._pressure(surface, gaps, rim, store, gravity)
         areas = obstacle.rotated(elements.areas[narrow.closed]) * obstacle.scale ** (self._dimension - 1)
         impulses = -dt * pressure[:, None] * areas
         for number in np.unique(narrow.partners):
             other, its = others[number], narrow.partners == number
             if other.body >= 0:
                 # of two bodies, the elements of the smaller one count, once
-                if (other.radius, other.body) < (surface.radius, surface.body):
+                if (other.size, other.body) < (surface.size, surface.body):
                     continue
                 _push(bodies[other.body], gaps[its, :3], -impulses[its])
             _push(bodies[surface.body], gaps[its, :3], impulses[its])
 
     def _narrow(self, surface: RigidSurface, others: Sequence[Surface]) -> _Narrow | None:
         """The narrow gaps of a body, if it has some, and a rim."""
+        found = {number: its for number, other in enumerate(others) if (its := self._widths(surface, other)) is not None}
+        if not found:
+            return None
         widths = np.full(len(surface.elements.points), math.inf)
         partners = np.zeros(len(widths), np.int64)
-        for number, other in enumerate(others):
-            found = self._widths(surface, other)
-            if found is not None:
-                is_nearer = found < widths
-                widths[is_nearer], partners[is_nearer] = found[is_nearer], number
+        for number, its in found.items():
+            is_nearer = its < widths
+            widths[is_nearer], partners[is_nearer] = its[is_nearer], number
         closed = np.flatnonzero(widths < NARROW * self._spacing)
         if len(closed) in (0, len(widths)):
             return None
         known = self._rims.get(surface)
         if known is None or not np.array_equal(known[0], closed):
-            is_rim = np.empty(len(widths), np.bool_)
-            find_rim(surface.elements.points, closed, BESIDE * surface.elements.spacing, is_rim)
-            rim = np.flatnonzero(is_rim)
-            known = self._rims[surface] = closed, rim[:: max(1, math.ceil(len(rim) / MOST_RIM))]
+            known = self._rims[surface] = closed, _rim(surface, closed)
         return _Narrow(closed, known[1], widths[closed], partners[closed])
 
     def _widths(self, surface: RigidSurface, other: Surface) -> Floats | None:
@@ -177,30 +178,37 @@ class Uplift:
         if room > 0.0:
             return None, room
         widths, normal = other.distance(obstacle.world(surface.elements.points))
-        room = float(widths.min()) - limit
+        room = float(widths.min(initial=math.inf)) - limit
         if room > 0.0:
             return None, room
         is_facing = (normal * obstacle.rotated(surface.elements.normals)).sum(axis=1) < FACING
-        return np.where(is_facing, widths, math.inf), 0.0
+        return np.where(is_facing, np.maximum(widths, 0.0), math.inf), 0.0
 
     def _pressure(self, surface: RigidSurface, gaps: Floats, rim: Floats, store: ParticleStore, gravity: Floats) -> Floats:
-        """The pressure in narrow gaps [Pa]; arguments: as for `spread_heads`."""
-        pressure, full = np.zeros(len(gaps)), np.empty(len(gaps))
-        fluid = self._fluid(surface, store, np.concatenate([gaps[:, :3], rim]), gravity)
-        heads = np.empty(len(rim))
-        mean_heads(rim, fluid.positions, fluid.heads, fluid.volumes, WET * self._spacing, AVERAGED * self._spacing, heads)
+        """The pressure in narrow gaps [Pa]; rim: (k, 6) points of the rim and normals; other arguments: as for `spread_heads`."""
+        pressure, heads, full = np.zeros(len(gaps)), np.empty(len(rim)), np.empty(len(gaps))
+        fluid = self._fluid(surface, store, np.concatenate([gaps[:, :3], rim[:, :3]]))
+        # relative to a place nearby, so that fluids of two densities do not depend on where the origin is
+        middle = gaps[:, :3].mean(axis=0)
+        hydrostatic = fluid.densities * ((fluid.positions - middle) @ gravity)
+        mean_heads(rim, fluid.positions, fluid.pressures - hydrostatic, fluid.volumes, WET * self._spacing, AVERAGED * self._spacing, heads)
         is_wet = np.isfinite(heads)
         if not is_wet.any():
             return pressure
         # where the rim is dry, fluid flows out if the place is low enough
-        at_rest = -fluid.density * (rim @ gravity)
+        density = float(fluid.densities.mean())
+        at_rest = -density * ((rim[:, :3] - middle) @ gravity)
         heads[~is_wet] = at_rest[~is_wet]
         counts = is_wet | (heads < heads[is_wet].max())
         spread_heads(gaps, rim[counts], heads[counts], float(self._dimension - 1), pressure)
-        fill_gaps(gaps, fluid.positions, fluid.volumes, self._spacing, self._dimension, full)
-        return np.maximum(pressure + fluid.density * (gaps[:, :3] @ gravity), 0.0) * (1.0 - full * gaps[:, 6] / (NARROW * self._spacing))
+        low, high = gaps[:, :3].min(axis=0) - self._spacing, gaps[:, :3].max(axis=0) + self._spacing
+        is_close = ((fluid.positions > low) & (fluid.positions < high)).all(axis=1)
+        fill_gaps(gaps, fluid.positions[is_close], fluid.volumes[is_close], self._spacing, self._dimension, full)
+        return np.maximum(pressure + density * ((gaps[:, :3] - middle) @ gravity), 0.0) * (
+            1.0 - full * gaps[:, 6] / (NARROW * self._spacing)
+        )
 
-    def _fluid(self, surface: RigidSurface, store: ParticleStore, points: Floats, gravity: Floats) -> _Fluid:
+    def _fluid(self, surface: RigidSurface, store: ParticleStore, points: Floats) -> _Fluid:
         """The fluid that touches a body near some points (n, 3)."""
         axes = [0, 2] if self._dimension == 2 else [0, 1, 2]
         margin = AVERAGED * self._spacing
@@ -215,9 +223,7 @@ class Uplift:
         slots, positions = slots[is_near], np.ascontiguousarray(positions[is_near])
         mass, volumes = table[MASS, slots].astype(np.float64), table[VOLUME, slots].astype(np.float64)
         stress = table[[STRESS, STRESS + 5] if self._dimension == 2 else [STRESS, STRESS + 3, STRESS + 5]][:, slots]
-        density = float(mass.sum() / volumes.sum()) if len(slots) else 0.0
-        heads = -stress.mean(axis=0, dtype=np.float64) - mass / volumes * (positions @ gravity)
-        return _Fluid(positions, heads, volumes, density)
+        return _Fluid(positions, -stress.mean(axis=0, dtype=np.float64), volumes, mass / volumes)
 
     def _slots_near(self, store: ParticleStore, low: Floats, high: Floats, axes: list[int]) -> tuple[Ints, Ints]:
         """The slots of fluid in blocks that may reach into a box [m], and their blocks."""
@@ -232,36 +238,57 @@ class Uplift:
         return slots[is_live], np.repeat(np.repeat(blocks, len(self._fluids)), counts)[is_live]
 
 
+def _rim(surface: RigidSurface, closed: Ints) -> Ints:
+    """The elements beside closed ones, from which a way leads into the gap that does not cross the body."""
+    points, normals, spacing = surface.elements.points, surface.elements.normals, surface.elements.spacing
+    nearest, reach = np.full(len(points), -1), BESIDE * spacing
+    low, high = points[closed].min(axis=0) - reach, points[closed].max(axis=0) + reach
+    near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    found = np.empty(len(near), np.int64)
+    find_rim(points, near, closed, reach, found)
+    nearest[near] = found
+    nearest[closed] = -1
+    rim = np.flatnonzero(nearest >= 0)
+    its = nearest[rim]
+    start = points[rim] + MOUTH * spacing * normals[rim]
+    depth = ((points[rim] - points[its]) * normals[its]).sum(axis=1)
+    way = (MOUTH * spacing - np.minimum(depth, 0.0))[:, None] * normals[its]
+    is_open = np.ones(len(rim), np.bool_)
+    for share in np.linspace(0.0, 1.0, STEPS):
+        is_open &= surface.shape_distance(start + share * way)[0] > 0.0
+    rim = rim[is_open]
+    return rim[:: max(1, math.ceil(len(rim) / MOST_RIM))]
+
+
 def _push(body: RigidBody, points: Floats, impulses: Floats) -> None:
     """Apply impulses (n, 3) at points (n, 3) to a body."""
     body.push(np.concatenate([impulses.sum(axis=0), np.cross(points - body.center, impulses).sum(axis=0)]))
 
 
 @kernel
-def find_rim(points, closed, reach, is_rim):
-    """Find the elements that are not closed and no farther than `reach` from one that is.
+def find_rim(points, near, closed, reach, nearest):
+    """Find the closed element nearest to each of some elements.
 
     Args:
-        points: (n, 3) the elements; closed: (k,) the numbers of the closed ones.
-        is_rim: (n,) result.
+        points: (n, 3) the elements; near: (m,) the numbers of some; closed: (k,) the numbers of the closed ones.
+        nearest: (m,) result; -1 where none is within `reach`.
     """
-    is_rim[:] = False
-    for place in range(points.shape[0]):
-        for index in range(closed.size):
-            other = closed[index]
-            if other == place:
-                is_rim[place] = False
-                break
-            if squared_distance(points, place, points, other) <= reach * reach:
-                is_rim[place] = True
+    for index in range(near.size):
+        least, nearest[index] = reach * reach, -1
+        for place in range(closed.size):
+            squared = squared_distance(points, near[index], points, closed[place])
+            if squared <= least:
+                least, nearest[index] = squared, closed[place]
 
 
 @kernel
 def mean_heads(rim, positions, heads, volumes, wet, far, means):
-    """The mean piezometric pressure of the particles around points of a rim, NaN for a point that no particle wets.
+    """The mean piezometric pressure of the particles in front of points of a rim, NaN for a point that no particle wets.
+
+    What is behind the surface there, such as the content of a mug, does not count.
 
     Args:
-        rim: (k, 3) the points [m].
+        rim: (k, 6) the points [m] and the normals of the body there.
         positions, heads, volumes: of the particles (n, 3), (n,), (n,).
         wet: how near a particle wets a point [m]; far: how near it counts.
         means: (k,) result [Pa].
@@ -269,6 +296,8 @@ def mean_heads(rim, positions, heads, volumes, wet, far, means):
     for point in range(rim.shape[0]):
         total, volume, nearest = 0.0, 0.0, math.inf
         for particle in range(positions.shape[0]):
+            if ahead_of(rim, point, positions, particle) <= 0.0:
+                continue
             squared = squared_distance(rim, point, positions, particle)
             nearest = min(nearest, squared)
             if squared < far * far:
@@ -283,7 +312,7 @@ def spread_heads(gaps, rim, heads, power, spread):
 
     Args:
         gaps: (n, 7) the points [m], the normals of the body there, and the widths [m].
-        rim: (k, 3) points of the rim [m]; heads: (k,) piezometric pressures there [Pa].
+        rim: (k, 6) points of the rim [m] and normals; heads: (k,) piezometric pressures there [Pa].
         power: of the inverse distance.
         spread: (n,) result [Pa].
     """
@@ -309,13 +338,20 @@ def fill_gaps(gaps, positions, volumes, spacing, dimension, full):
     radius = BESIDE_LINE * spacing
     across = 2.0 * radius if dimension == 2 else math.pi * radius * radius
     for gap in range(gaps.shape[0]):
-        volume = 0.0
+        volume, depth = 0.0, max(gaps[gap, 6], radius)
         for particle in range(positions.shape[0]):
-            x, y, z = positions[particle, 0] - gaps[gap, 0], positions[particle, 1] - gaps[gap, 1], positions[particle, 2] - gaps[gap, 2]
-            ahead = x * gaps[gap, 3] + y * gaps[gap, 4] + z * gaps[gap, 5]
-            if ahead > 0.0 and x * x + y * y + z * z - ahead * ahead < radius * radius:
+            ahead = ahead_of(gaps, gap, positions, particle)
+            aside = squared_distance(gaps, gap, positions, particle) - ahead * ahead
+            if 0.0 < ahead < depth and aside < radius * radius:
                 volume += volumes[particle]
-        full[gap] = min(volume / (across * max(gaps[gap, 6], radius)), 1.0)
+        full[gap] = min(volume / (across * depth), 1.0)
+
+
+@kernel
+def ahead_of(points, point, others, other):
+    """How far another point is in front of a point, from columns of that: its position and normal."""
+    x, y, z = others[other, 0] - points[point, 0], others[other, 1] - points[point, 1], others[other, 2] - points[point, 2]
+    return x * points[point, 3] + y * points[point, 4] + z * points[point, 5]
 
 
 @kernel

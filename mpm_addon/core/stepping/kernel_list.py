@@ -111,7 +111,7 @@ KERNELS = {
         "contact.exchange.move_feet": "int level_sets feet",
         "contact.deep_nodes.move_deep_nodes": "level_sets deep",
         "contact.exchange.sum_moments": "real2 int1 int int1 int2 float float1 float2",
-        "contact.uplift.find_rim": "float2 int1 float bool1",
+        "contact.uplift.find_rim": "float2 int1 int1 float int1",
         "contact.uplift.mean_heads": "float2 float2 float1 float1 float float float1",
         "contact.uplift.spread_heads": "float2 float2 float1 float float1",
         "contact.uplift.fill_gaps": "float2 float2 float1 float int float1",

@@ -1,10 +1,19 @@
 """The pressure in narrow gaps: its parts, and the balance of two bodies."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
-from mpm_addon.core.contact.uplift import fill_gaps, find_rim, mean_heads, spread_heads
+from mpm_addon.core.contact.coupling import RigidBodies
+from mpm_addon.core.contact.obstacles import Fields
+from mpm_addon.core.contact.uplift import Uplift, fill_gaps, find_rim, mean_heads, spread_heads
+from mpm_addon.core.transfer.particle_store import ParticleStore
 
+from ...everyday.cases.setting import everyday_scene
 from ...verification.cases.setting import Floats
+
+ONE_FLUID = Fields(np.array([True]), np.array([False]), np.array([1.0]), np.array([0]))
 
 
 def gaps_at(points: Floats, width: float = 0.1) -> Floats:
@@ -37,23 +46,45 @@ def test_below_a_disk_the_pressure_is_harmonic() -> None:
     np.testing.assert_allclose(found, 3.0 + 2.0 * inside[:, 0], rtol=1e-6)
 
 
-def test_a_rim_without_particles_is_dry() -> None:
-    rim = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]])
-    positions, found = np.array([[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [9.0, 0.0, 0.0]]), np.empty(2)
-    mean_heads(rim, positions, np.array([100.0, 200.0, 900.0]), np.array([1.0, 3.0, 1.0]), 1.0, 4.0, found)
+def test_a_rim_without_particles_in_front_of_it_is_dry() -> None:
+    rim = np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 1.0], [3.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    positions, found = np.array([[0.5, 0.0, 0.1], [0.0, 0.5, 0.1], [9.0, 0.0, 0.1], [0.0, 0.0, -0.1], [3.0, 0.0, -0.1]]), np.empty(2)
+    mean_heads(rim, positions, np.array([100.0, 200.0, 900.0, 500.0, 500.0]), np.array([1.0, 3.0, 1.0, 1.0, 1.0]), 1.0, 4.0, found)
     assert found[0] == 175.0
     assert np.isnan(found[1])
 
 
 def test_only_what_is_in_front_of_an_element_fills_its_gap() -> None:
     gaps, found = gaps_at(np.zeros((1, 3)), 1.0), np.empty(1)
-    positions = np.array([[0.0, 0.0, -0.5], [0.2, 0.0, 0.5], [0.9, 0.0, -0.5]])
-    fill_gaps(gaps, positions, np.full(3, 0.25), 1.0, 2, found)
+    positions = np.array([[0.0, 0.0, -0.5], [0.2, 0.0, 0.5], [0.9, 0.0, -0.5], [0.0, 0.0, -1.5]])
+    fill_gaps(gaps, positions, np.full(4, 0.25), 1.0, 2, found)
     assert found[0] == 0.25
 
 
-def test_the_rim_is_beside_what_is_closed() -> None:
+def test_the_nearest_closed_element_within_reach_is_found() -> None:
     x, y = (axis.ravel() for axis in np.meshgrid(np.arange(5.0), np.arange(5.0), indexing="ij"))
-    points, found = np.column_stack([x, y, np.zeros(25)]), np.empty(25, np.bool_)
-    find_rim(points, np.array([12]), 1.5, found)
-    np.testing.assert_array_equal(np.flatnonzero(found), [6, 7, 8, 11, 13, 16, 17, 18])
+    points, found = np.column_stack([x, y, np.zeros(25)]), np.empty(25, np.int64)
+    find_rim(points, np.arange(25), np.array([12, 13]), 1.5, found)
+    np.testing.assert_array_equal(np.flatnonzero(found == 12), [6, 7, 11, 12, 16, 17])
+    np.testing.assert_array_equal(np.flatnonzero(found == 13), [8, 9, 13, 14, 18, 19])
+
+
+@pytest.mark.parametrize("is_large_first", [False, True])
+def test_two_bodies_push_each_other_apart_equally(monkeypatch: pytest.MonkeyPatch, *, is_large_first: bool) -> None:
+    """A pressure of 1 kPa in the gap of .2 cells between a crate and a wider one below it: once, by the area of the smaller."""
+    monkeypatch.setattr(Uplift, "_pressure", lambda self, surface, gaps, *others: np.full(len(gaps), 1000.0))
+    scene = everyday_scene("floating")
+    (crate,), spacing = scene.colliders, scene.solver.grid_spacing
+    edge = crate.shape.size[0]
+    wide = replace(crate.shape, center=(0.3 * edge, 0.0, -0.5 * edge - 0.2 * spacing), size=(2.0 * edge, 2.0 * edge, edge))
+    both = replace(crate, shape=replace(crate.shape, center=(0.0, 0.0, 0.5 * edge))), replace(crate, name="wide", shape=wide)
+    rigid = RigidBodies(replace(scene, colliders=both[::-1] if is_large_first else both), [], ONE_FLUID)
+    rigid.place()
+    uplift, store = Uplift(spacing, 3, ONE_FLUID.fluids), ParticleStore(1, np.float64)
+    for number, surface in enumerate(rigid.surfaces):
+        uplift.push(rigid.bodies, surface, [rigid.surfaces[1 - number]], store, np.zeros(3), 0.01)
+    small, large = rigid.bodies[::-1] if is_large_first else rigid.bodies
+    np.testing.assert_allclose(small.mass * small.velocity, [0.0, 0.0, 1000.0 * edge**2 * 0.01], atol=1e-9)
+    np.testing.assert_allclose(large.mass * large.velocity, -small.mass * small.velocity, atol=1e-9)
+    spin = sum(body.spin + np.cross(body.center, body.mass * body.velocity) for body in rigid.bodies)
+    np.testing.assert_allclose(spin, 0.0, atol=1e-9)

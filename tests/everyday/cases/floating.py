@@ -13,6 +13,8 @@ from mpm_addon.core.contact import coupling
 from mpm_addon.core.contact.coupling import RigidBodies
 from mpm_addon.core.contact.obstacles import ObstacleGroup
 from mpm_addon.core.contact.uplift import Uplift
+from mpm_addon.core.geometry.shapes import Mesh
+from mpm_addon.core.geometry.shapes.box import CUBE_TRIANGLES
 from mpm_addon.core.scene.description import Collider, Scene
 from mpm_addon.core.stepping import stepper
 from mpm_addon.core.stepping.simulation import Simulation
@@ -133,6 +135,38 @@ def risen_in_a_dry_box(*, offset: float) -> float:
         )
     )
     return _rise(replace(scene, colliders=(body, *walls), emitters=pools))
+
+
+def pressure_below_a_filled_box(*, offset: float, is_outside: bool = False) -> float:
+    """The mean uplift in the gaps of a hollow box, eight cells wide, over half a second [Pa].
+
+    Args:
+        is_outside: whether the water is around it, as high as itself, instead of inside.
+    """
+    spacing = EDGE / 8
+    scene = lying(0.0, offset=offset, seconds=0.5, cells=8, depth=1.0)
+    (body,), (water,) = scene.colliders, scene.emitters
+    outside = body.shape
+    inside = replace(outside, size=(EDGE - 2.0 * spacing,) * 3)
+    shell = Mesh(
+        np.concatenate([outside.corners(), inside.corners()]),
+        np.concatenate([CUBE_TRIANGLES, CUBE_TRIANGLES[:, ::-1] + len(outside.corners())]),
+    )
+    scene = replace(scene, colliders=(replace(body, shape=shell, density=3000.0),))
+    if not is_outside:
+        scene = replace(scene, emitters=(replace(water, shape=inside),))
+    pressures: list[float] = []
+    measure = Uplift._pressure
+
+    def note(*arguments: Any) -> Floats:
+        found = measure(*arguments)
+        pressures.append(float(found.mean()))
+        return found
+
+    with mock.patch.object(Uplift, "_pressure", note):
+        for _ in Simulation(scene).frames():
+            pass
+    return float(np.mean(pressures))
 
 
 def _rise(scene: Scene) -> float:
