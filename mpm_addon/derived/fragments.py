@@ -104,6 +104,8 @@ def broken_mesh(cache: Cache, number: int, frames: Sequence[int], *, smallest: f
     fragments = [
         Fragment(of_vertex == each.number, each.rest.mean(axis=0), len(each.ids), its, bent)
         for each, its, bent in zip(members, poses, bending, strict=True)
+        # what left before the first frame
+        if its
     ]
     return BrokenMesh(follower.subdivision, torn.cut, torn.vertices, fragments, _first_apart(cache, number, frames, follower))
 

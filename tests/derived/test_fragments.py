@@ -91,6 +91,8 @@ def test_small_fragments_can_be_left_out_and_material_that_leaves_has_no_pose(tm
     cache = write_moves(tmp_path, scene_of(CUBE), REST, *moves, pieces=(whole, halves, halves))
     assert [list(each.poses) for each in broken(cache).fragments] == [[1, 2, 3], [1, 2]]
     assert len(broken(cache, smallest=0.5).fragments) == 1
+    # what left before the frames that are asked for is no piece
+    assert [list(each.poses) for each in broken_mesh(cache, 0, [3], look=lambda read: None).fragments] == [[3]]
 
 
 def test_loose_parts_of_a_whole_mesh_are_pieces_and_it_never_parts(tmp_path: Path) -> None:
