@@ -3,7 +3,7 @@
 import pytest
 
 from .cases import floating
-from .cases.floating import EDGE, GRAVITY, WATER, Floating
+from .cases.floating import Floating
 from .cases.setting import TESTED_OFFSET
 
 
@@ -86,9 +86,3 @@ def test_water_behind_a_wall_does_not_lift_a_crate() -> None:
 def test_what_is_in_a_box_does_not_press_below_it() -> None:
     """A hollow body with water inside stands on a dry floor, with walls of a cell."""
     assert floating.pressure_below_a_filled_box(offset=TESTED_OFFSET) == 0.0
-
-
-@pytest.mark.slow
-def test_water_around_a_box_presses_below_it() -> None:
-    """The control: at least two thirds of the pressure of its depth."""
-    assert floating.pressure_below_a_filled_box(offset=TESTED_OFFSET, is_outside=True) > 0.67 * WATER * GRAVITY * EDGE

@@ -99,6 +99,11 @@ class RigidSurface:
         """The exact distance from the shape as it is, not thickened, in its own coordinates."""
         return exact_query(self._shape, 0.0)
 
+    @cached_property
+    def volume(self) -> float:
+        """Of the shape, in its own coordinates [m^3, in 2D m^2]."""
+        return self._shape.volume()
+
     @property
     def size(self) -> float:
         """The radius of the bounding ball in the world [m]."""

@@ -33,6 +33,8 @@ MOUTH, STEPS = 0.05, 16
 MOST_RIM = 256
 # particles in front of an element, as near to its line as this, fill its gap [cells]
 BESIDE_LINE = 0.5
+# fluid flows into a gap as if it were no narrower than this [cells]
+LEAST_WIDTH = 0.1
 # prevents a division by zero where a point of the rim is one of the gap [m^2]
 LEAST_SQUARE = 1e-24
 
@@ -116,12 +118,17 @@ class Uplift:
         narrow = self._narrow(surface, others)
         if narrow is None:
             return
+        body = bodies[surface.body]
         obstacle, elements = surface.obstacle, surface.elements
-        gaps = np.column_stack(
-            [obstacle.world(elements.points[narrow.closed]), obstacle.rotated(elements.normals[narrow.closed]), narrow.widths]
-        )
+        points, outward = obstacle.world(elements.points[narrow.closed]), obstacle.rotated(elements.normals[narrow.closed])
+        opening = -(obstacle.velocity_at(points) * outward).sum(axis=1)
+        for number in np.unique(narrow.partners):
+            its = narrow.partners == number
+            opening[its] += (others[number].obstacle.velocity_at(points[its]) * outward[its]).sum(axis=1)
+        gaps = np.column_stack([points, outward, narrow.widths, np.maximum(opening, 0.0)])
         rim = np.hstack([obstacle.world(elements.points[narrow.rim]), obstacle.rotated(elements.normals[narrow.rim])])
-        pressure = self._pressure(surface, gaps, rim, store, gravity)
+        density = body.mass / (surface.volume * obstacle.scale**self._dimension)
+        pressure = self._pressure(surface, gaps, rim, store, gravity, density)
         areas = obstacle.rotated(elements.areas[narrow.closed]) * obstacle.scale ** (self._dimension - 1)
         impulses = -dt * pressure[:, None] * areas
         for number in np.unique(narrow.partners):
@@ -131,7 +138,7 @@ class Uplift:
                 if (other.size, other.body) < (surface.size, surface.body):
                     continue
                 _push(bodies[other.body], gaps[its, :3], -impulses[its])
-            _push(bodies[surface.body], gaps[its, :3], impulses[its])
+            _push(body, gaps[its, :3], impulses[its])
 
     def _narrow(self, surface: RigidSurface, others: Sequence[Surface]) -> _Narrow | None:
         """The narrow gaps of a body, if it has some, and a rim."""
@@ -184,29 +191,31 @@ class Uplift:
         is_facing = (normal * obstacle.rotated(surface.elements.normals)).sum(axis=1) < FACING
         return np.where(is_facing, np.maximum(widths, 0.0), math.inf), 0.0
 
-    def _pressure(self, surface: RigidSurface, gaps: Floats, rim: Floats, store: ParticleStore, gravity: Floats) -> Floats:
-        """The pressure in narrow gaps [Pa]; rim: (k, 6) points of the rim and normals; other arguments: as for `spread_heads`."""
-        pressure, heads, full = np.zeros(len(gaps)), np.empty(len(rim)), np.empty(len(gaps))
+    def _pressure(self, surface: RigidSurface, gaps: Floats, rim: Floats, store: ParticleStore, gravity: Floats, own: float) -> Floats:
+        """The pressure in narrow gaps [Pa]; rim: (k, 6) points of the rim and normals; own: density of the body [kg/m^3]."""
+        spread, heads, full = np.zeros((len(gaps), 2)), np.empty(len(rim)), np.empty(len(gaps))
         fluid = self._fluid(surface, store, np.concatenate([gaps[:, :3], rim[:, :3]]))
         # relative to a place nearby, so that fluids of two densities do not depend on where the origin is
         middle = gaps[:, :3].mean(axis=0)
         hydrostatic = fluid.densities * ((fluid.positions - middle) @ gravity)
         mean_heads(rim, fluid.positions, fluid.pressures - hydrostatic, fluid.volumes, WET * self._spacing, AVERAGED * self._spacing, heads)
         is_wet = np.isfinite(heads)
-        if not is_wet.any():
-            return pressure
+        # a heavier body sinks to the floor without it; with it, it would rest on the squeezed layer for long, and bounce
+        if not is_wet.any() or own >= fluid.densities.mean():
+            return spread[:, 0]
         # where the rim is dry, fluid flows out if the place is low enough
         density = float(fluid.densities.mean())
         at_rest = -density * ((rim[:, :3] - middle) @ gravity)
         heads[~is_wet] = at_rest[~is_wet]
         counts = is_wet | (heads < heads[is_wet].max())
-        spread_heads(gaps, rim[counts], heads[counts], float(self._dimension - 1), pressure)
+        spread_heads(gaps, rim[counts], heads[counts], float(self._dimension - 1), spread)
         low, high = gaps[:, :3].min(axis=0) - self._spacing, gaps[:, :3].max(axis=0) + self._spacing
         is_close = ((fluid.positions > low) & (fluid.positions < high)).all(axis=1)
         fill_gaps(gaps, fluid.positions[is_close], fluid.volumes[is_close], self._spacing, self._dimension, full)
-        return np.maximum(pressure + density * ((gaps[:, :3] - middle) @ gravity), 0.0) * (
-            1.0 - full * gaps[:, 6] / (NARROW * self._spacing)
-        )
+        # fluid that flows in as fast as a gap opens has less pressure (Bernoulli), so that no shock at the rim throws a body off the floor
+        inflow = gaps[:, 7] * spread[:, 1] / np.maximum(gaps[:, 6], LEAST_WIDTH * self._spacing)
+        pressure = spread[:, 0] + density * ((gaps[:, :3] - middle) @ gravity - 0.5 * inflow**2)
+        return np.maximum(pressure, 0.0) * (1.0 - full * gaps[:, 6] / (NARROW * self._spacing))
 
     def _fluid(self, surface: RigidSurface, store: ParticleStore, points: Floats) -> _Fluid:
         """The fluid that touches a body near some points (n, 3)."""
@@ -311,18 +320,20 @@ def spread_heads(gaps, rim, heads, power, spread):
     """The piezometric pressure in gaps, from that along their rim.
 
     Args:
-        gaps: (n, 7) the points [m], the normals of the body there, and the widths [m].
+        gaps: (n, 8) the points [m], the normals of the body there, the widths [m], and the speeds at which they open [m/s].
         rim: (k, 6) points of the rim [m] and normals; heads: (k,) piezometric pressures there [Pa].
         power: of the inverse distance.
-        spread: (n,) result [Pa].
+        spread: (n, 2) result: it [Pa], and the distance to the rim [m].
     """
     for gap in range(gaps.shape[0]):
-        total, weights = 0.0, 0.0
+        total, weights, nearest = 0.0, 0.0, math.inf
         for point in range(rim.shape[0]):
-            weight = max(squared_distance(gaps, gap, rim, point), LEAST_SQUARE) ** (-0.5 * power)
+            squared = max(squared_distance(gaps, gap, rim, point), LEAST_SQUARE)
+            nearest = min(nearest, squared)
+            weight = squared ** (-0.5 * power)
             total += weight * heads[point]
             weights += weight
-        spread[gap] = total / weights
+        spread[gap, 0], spread[gap, 1] = total / weights, math.sqrt(nearest)
 
 
 @kernel

@@ -113,7 +113,7 @@ KERNELS = {
         "contact.exchange.sum_moments": "real2 int1 int int1 int2 float float1 float2",
         "contact.uplift.find_rim": "float2 int1 int1 float int1",
         "contact.uplift.mean_heads": "float2 float2 float1 float1 float float float1",
-        "contact.uplift.spread_heads": "float2 float2 float1 float float1",
+        "contact.uplift.spread_heads": "float2 float2 float1 float float2",
         "contact.uplift.fill_gaps": "float2 float2 float1 float int float1",
         "contact.broad_phase.sweep_boxes": "float2 int1 int int int2",
         "contact.broad_phase.find_hull_contacts": "hulls int2 float3 float1 int1 found_contacts",

@@ -137,12 +137,8 @@ def risen_in_a_dry_box(*, offset: float) -> float:
     return _rise(replace(scene, colliders=(body, *walls), emitters=pools))
 
 
-def pressure_below_a_filled_box(*, offset: float, is_outside: bool = False) -> float:
-    """The mean uplift in the gaps of a hollow box, eight cells wide, over half a second [Pa].
-
-    Args:
-        is_outside: whether the water is around it, as high as itself, instead of inside.
-    """
+def pressure_below_a_filled_box(*, offset: float) -> float:
+    """The mean uplift in the gaps of a hollow box with water inside, eight cells wide, over half a second [Pa]."""
     spacing = EDGE / 8
     scene = lying(0.0, offset=offset, seconds=0.5, cells=8, depth=1.0)
     (body,), (water,) = scene.colliders, scene.emitters
@@ -152,9 +148,7 @@ def pressure_below_a_filled_box(*, offset: float, is_outside: bool = False) -> f
         np.concatenate([outside.corners(), inside.corners()]),
         np.concatenate([CUBE_TRIANGLES, CUBE_TRIANGLES[:, ::-1] + len(outside.corners())]),
     )
-    scene = replace(scene, colliders=(replace(body, shape=shell, density=3000.0),))
-    if not is_outside:
-        scene = replace(scene, emitters=(replace(water, shape=inside),))
+    scene = replace(scene, colliders=(replace(body, shape=shell, density=900.0),), emitters=(replace(water, shape=inside),))
     pressures: list[float] = []
     measure = Uplift._pressure
 
