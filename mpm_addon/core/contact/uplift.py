@@ -4,8 +4,8 @@ A gap of less than a cell holds no particles, so nothing would push a crate off 
 is at rest in a gap so narrow. So the piezometric pressure p - rho g . x is harmonic in it, and follows from that along its rim: where
 particles touch the body, their mean; where nothing does, p = 0 if that lets the fluid out. The weights are the inverse distances to the
 rim, squared in 3D, which is Poisson's formula for a disk, and in 2D solves the gap between two ends. Engineers design dams for
-this pressure. Particles that are in a gap all the same act by themselves, the more so the wider it is. Fluid that must flow in as fast as the
-gap opens has less pressure (Bernoulli).
+this pressure. Particles that are in a gap all the same act by themselves, the more so the wider it is. Fluid that must flow in as fast as
+the gap opens has less pressure (Bernoulli).
 
 Only bodies lighter than the fluid are lifted: a heavier one would rest for long on the layer that it squeezes, and bounce. See
 docs/rigid_bodies.md for what this leaves wrong.
