@@ -15,6 +15,7 @@ MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
 PAGES = ("coming_from.md", "tutorials.md", "recipes.md")
 # what Blender's own interface says, and buttons whose texts depend on the state of a bake or on a preset
 BLENDERS = {
+    *("Align Active Camera to View", "Align View"),
     *("3D Cursor", "Add", "Adjust Last Operation", "Cylinder", "Depth", "File", "General", "Location", "Major Radius", "Minor Radius"),
     *("Monkey", "New", "Object", "Quick Effects", "Rotation", "Run Script", "Solidify", "Thickness", "Torus", "UV Sphere", "View"),
     *("MPM tab", "Physics tab", "Resume from Frame", "Outdated"),

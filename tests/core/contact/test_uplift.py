@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mpm_addon.core.contact.coupling import RigidBodies
+from mpm_addon.core.contact.gap_kernels import fill_gaps, find_rim, mean_heads, spread_heads
 from mpm_addon.core.contact.obstacles import Fields
-from mpm_addon.core.contact.uplift import Uplift, fill_gaps, find_rim, mean_heads, spread_heads
+from mpm_addon.core.contact.uplift import Uplift
 from mpm_addon.core.transfer.particle_store import ParticleStore
 
 from ...everyday.cases.setting import everyday_scene
