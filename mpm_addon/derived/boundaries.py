@@ -1,5 +1,6 @@
 """Where colliders and the walls of the domain are at a frame, as signed distances."""
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..core.contact.sides import walls_of
 from ..core.geometry.deforming import DeformingMesh
-from ..core.geometry.distance import distance_query, exact_query
+from ..core.geometry.distance import distance_query
 from ..core.geometry.motion import pose_at, velocity_at, vertices_at
 from ..core.geometry.shapes import Mesh
 from ..core.geometry.shapes.plane import Plane
@@ -44,11 +45,12 @@ class Boundary:
         self._linear = self._angular = np.zeros(3)
         self._is_rough = isinstance(collider.shape, Mesh)
         self._mesh: DeformingMesh | None = None
+        self._still: DeformingMesh | None = None
         if collider.motion is not None and collider.motion.vertices is not None:
             poses, triangles = np.asarray(collider.motion.vertices, np.float64), np.asarray(collider.shape.triangles)  # type: ignore[attr-defined]
             self._mesh = DeformingMesh(poses, triangles, self._spacing)
-        else:
-            self._exact = exact_query(collider.shape, self._spacing)
+        elif isinstance(collider.shape, Mesh):
+            self._still = DeformingMesh(collider.shape.vertices[None], collider.shape.triangles, self._spacing)
         self.is_passable = self._mesh is None and not isinstance(collider.shape, Plane)
         self.is_enabled, self.has_moved = True, False
         self._since = np.eye(4)
@@ -111,6 +113,16 @@ class Boundary:
     def _scale(self) -> float:
         return float(np.cbrt(abs(np.linalg.det(self._matrix[:3, :3]))))
 
+    def goal(self, depth: float) -> float:
+        """How far below what blocks a mesh ends that is to end so far below the artist's own surface [m], or just above a sheet."""
+        mesh, scale = (self._mesh, 1.0) if self._still is None else (self._still, self._scale)
+        if mesh is None:
+            return depth
+        offset = mesh.offset * scale
+        # half of what a thin wall has
+        room = math.inf if offset == 0.0 else 0.5 * self._spacing * scale - offset
+        return offset + (min(depth, 0.5 * room) if mesh.is_solid else -depth)
+
     def velocity(self, points: Floats) -> Floats:
         """The velocity of the surface at points (n, 3) on it since the earlier frame of `move_to` [m/s], (n, 3)."""
         if self._mesh is not None:
@@ -144,7 +156,8 @@ class Boundary:
                 # samples are fast, but only accurate to a fifth of a cell
                 rough = distance_query(self._collider.shape, self._spacing)(local)[0] < (reach + 0.25 * self._spacing) / scale
                 found, local = found[rough], local[rough]
-            distance, normal = self._exact(np.ascontiguousarray(local))
+            local = np.ascontiguousarray(local)
+            distance, normal = distance_query(self._collider.shape, self._spacing)(local) if self._still is None else self._still(local)[:2]
             distance, normal = distance * scale, _turned(normal, block) / scale
         chosen = distance < reach
         return found[chosen], distance[chosen], normal[chosen]

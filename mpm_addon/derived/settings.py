@@ -14,7 +14,7 @@ TOGETHER, BY_MATERIAL, BY_EMITTER = "together", "material", "emitter"
 AUTOMATIC, ALL = "automatic", "all"
 
 # Part of the hashes; increase one when the same settings produce different data.
-_VERSION = 5
+_VERSION = 6
 _SKIN_VERSION = 3
 _VOLUME_VERSION = 1
 _FOAM_VERSION = 5

@@ -15,8 +15,9 @@ from ..storage.surface_file import Surface, SurfacePiece, write_surface
 from ..storage.take import SCENE, SURFACE
 from .boundaries import Boundaries, Boundary, Poses
 from .forecast import forecast
-from .meeting import extended, fitted
-from .particles import Cloud, Plan
+from .images import Images, extended
+from .meeting import fitted
+from .particles import Plan
 from .process import Reconstructor
 from .product import Forecast, Made, Make
 from .settings import SurfaceSettings
@@ -32,12 +33,12 @@ class Task(NamedTuple):
     Attributes:
         moment: its frame.
         poses: of the dynamic colliders then, world from local (4, 4), by name.
-        clouds: the particles of each mesh.
+        images: the particles of each mesh, and their images.
     """
 
     moment: Moment
     poses: Poses
-    clouds: list[Cloud]
+    images: list[Images]
 
 
 class SurfaceProduct:
@@ -75,7 +76,7 @@ class SurfaceProduct:
         following = self._prepared(moments)
         current = next(following, None)
         if current is not None:
-            process.ask(current.clouds)
+            process.ask([each.cloud for each in current.images])
         while current is not None:
             task = current
             try:
@@ -86,7 +87,7 @@ class SurfaceProduct:
                 raise
             found = process.receive(look)
             if current is not None:
-                process.ask(current.clouds)
+                process.ask([each.cloud for each in current.images])
             yield self._fitted(task, found)
 
     def _prepared(self, moments: Sequence[Moment]) -> Iterator[Task]:
@@ -107,7 +108,9 @@ class SurfaceProduct:
 
     def _fitted(self, task: Task, found: list[tuple[SurfacePiece, float]]) -> Made:
         boundaries = self._bounding(task.moment, task.poses)
-        whole = [fitted(piece, boundaries, cloud.spacing) for cloud, (piece, _voxel) in zip(task.clouds, found, strict=True)]
+        whole = [
+            fitted(piece, boundaries, images.cloud.spacing, images) for images, (piece, _voxel) in zip(task.images, found, strict=True)
+        ]
         pieces = tuple(piece for piece in whole if len(piece.triangles))
         voxel = min((edge for _piece, edge in found), default=1.0)
 

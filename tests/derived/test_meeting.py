@@ -137,12 +137,76 @@ def test_frames_meet_the_colliders_of_their_own_take(tmp_path: Path) -> None:
     assert touching < OVERLAP < 2 * OVERLAP < free
 
 
-def test_a_deforming_sheet_is_met_where_it_blocks(tmp_path: Path) -> None:
-    """Half a cell above the sheet itself."""
+def slab(low: tuple[float, float, float], high: tuple[float, float, float]) -> Mesh:
+    made = trimesh.creation.box(bounds=[low, high])
+    return Mesh(np.array(made.vertices), np.array(made.faces))
+
+
+def thin_wall(thickness: float, top: float = 1.0) -> tuple[Mesh, float]:
+    """A wall, some cells thick, that blocks from x = HALF on, and where its own surface is; of thickness 0, a sheet."""
+    cell = 2 * SPACING
+    own = HALF + 0.5 * max(0.0, cell - thickness * cell)
+    if thickness == 0.0:
+        corners = np.array([[own, -2.0, -2.0], [own, 2.0, -2.0], [own, 2.0, top], [own, -2.0, top]])
+        return Mesh(corners, np.array([[0, 1, 2], [0, 2, 3]])), own
+    return slab((own, -40.0, -40.0), (own + thickness * cell, 40.0, top)), own
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.02, 0.3, 0.6, 0.95])
+def test_water_meets_a_wall_thinner_than_a_cell_at_its_own_surface(tmp_path: Path, thickness: float) -> None:
+    """The simulation blocks half a cell before it, where the water ended: in a glass, with a gap, and with a level that sank to it."""
+    wall, own = thin_wall(thickness)
+    write_cache(tmp_path, arrays(block(SIZE)), scene=scene_with(colliders=(Collider("wall", wall),)))
+    piece = made(tmp_path)
+    assert trimesh.Trimesh(piece.position, piece.triangles, process=False).is_watertight
+    assert abs(farthest(piece) - own) < OVERLAP
+    # just below its surface, or just above a sheet
+    assert (farthest(piece) > own) == (thickness > 0.0)
+    beside = np.abs(piece.position[:, 1]) < 0.5 * HALF
+    edge = np.linalg.norm(piece.position[beside][:, [0, 2]] - [own, HALF], axis=1).min()
+    assert edge < 0.75 * SPACING
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.3, 0.95, 1.2, 1.5])
+def test_uneven_water_does_not_come_out_on_the_other_side_of_a_wall(tmp_path: Path, thickness: float) -> None:
+    """As particles that are pressed into the wall."""
+    wall, own = thin_wall(thickness)
+    uneven = block(SIZE) + np.random.default_rng(1).uniform(-0.45, 0.45, (SIZE**3, 3)).astype(np.float32) * SPACING
+    # some are beyond the surface
+    uneven[uneven[:, 0] > HALF - 0.7 * SPACING, 0] += 0.4 * SPACING
+    write_cache(tmp_path, arrays(uneven), scene=scene_with(colliders=(Collider("wall", wall),)))
+    assert abs(farthest(made(tmp_path)) - own) < OVERLAP
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.3, 0.95])
+def test_water_on_both_sides_of_a_thin_wall_stays_two_bodies(tmp_path: Path, thickness: float) -> None:
+    wall, own = thin_wall(thickness)
+    both = np.concatenate([block(SIZE), block(SIZE, (2 * HALF + 2 * SPACING, 0.0, 0.0))])
+    write_cache(tmp_path, arrays(both), scene=scene_with(colliders=(Collider("wall", wall),)))
+    piece = made(tmp_path)
+    parts = trimesh.Trimesh(piece.position, piece.triangles, process=False).split()
+    left, right = sorted((part.bounds[:, 0] for part in parts), key=lambda each: each[0])
+    assert left[1] < own + OVERLAP and right[0] > own + 2 * thickness * SPACING - OVERLAP
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.3, 0.95])
+def test_water_that_stands_above_the_rim_of_a_thin_wall_does_not_come_through_it(tmp_path: Path, thickness: float) -> None:
+    top = 1.3 * SPACING
+    wall, own = thin_wall(thickness, top)
+    for name, colliders in (("met", (Collider("wall", wall),)), ("free", ())):
+        write_cache(tmp_path / name, arrays(block(SIZE)), scene=scene_with(colliders=colliders))
+    met, free = (made(tmp_path / name) for name in ("met", "free"))
+    height = met.position[:, 2]
+    assert met.position[height < top - SPACING, 0].max() < own + OVERLAP
+    assert met.position[height < top, 0].max() < own + (2 * thickness + 0.1) * SPACING
+    assert met.position[height > top, 0].max() < max(farthest(free), own) + (2 * thickness + 0.1) * SPACING
+
+
+def test_a_sheet_that_deforms_is_met(tmp_path: Path) -> None:
     corners = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]) - [0.0, 0.0, HALF + SPACING]
     triangles = np.array([[0, 1, 2], [0, 2, 3]])
     motion = Motion(np.array([1.0, 2.0]), vertices=np.stack([corners, 1.000001 * corners]))
     sheet = Collider("sheet", Mesh(corners, triangles), motion=motion)
     write_cache(tmp_path, arrays(block(SIZE)), scene=scene_with(colliders=(sheet,)))
     lowest = made(tmp_path).position[:, 2].min()
-    assert -OVERLAP < HALF + lowest < 0.0
+    assert 0.0 < HALF + SPACING + lowest < OVERLAP

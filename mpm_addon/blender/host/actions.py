@@ -33,6 +33,19 @@ def curve_collections(action: Any) -> Iterator[Any]:
                 yield bag.fcurves
 
 
+def own_curves(item: BlenderObject) -> Iterator[Any]:
+    """The F-curve collections of an object's action that animate this object."""
+    animation = item.animation_data
+    action = None if animation is None else animation.action
+    if animation is None or action is None:
+        return
+    if not hasattr(action, "layers"):
+        yield action.fcurves
+    elif animation.action_slot is not None:
+        bags = [strip.channelbag(animation.action_slot) for layer in action.layers for strip in layer.strips]
+        yield from (bag.fcurves for bag in bags if bag is not None)
+
+
 def new_curve(action: Any, item: BlenderObject, data_path: str, index: int) -> Any:
     """A new F-curve in an object's action."""
     if hasattr(action, "fcurve_ensure_for_datablock"):

@@ -11,13 +11,14 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..host.actions import curve_collections, new_curve
+from ..host.actions import new_curve, own_curves
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.meshes import Floats
 from ..settings import paths
 
-# custom property of an unbroken object: whether it was hidden in viewports and renders
+# custom property of an unbroken object: whether it was hidden in viewports and renders. Its own keyframes animate that meanwhile.
 _WAS_HIDDEN = "mpm_was_hidden"
+_WAS_HIDDEN_PATH = f'["{_WAS_HIDDEN}"]'
 _HIDES = ("hide_viewport", "hide_render")
 
 
@@ -106,19 +107,24 @@ def _hide(item: BlenderObject, path: str, hidden: list[bool], frames: list[int])
 
 
 def hide_whole(item: BlenderObject, hidden: list[bool], frames: list[int], cache: str, marks: Marks) -> None:
-    """Keyframe whether an object is hidden whose pieces are shown instead."""
+    """Keyframe whether an object is hidden whose pieces are shown instead; where its own keyframes hide it, it stays hidden."""
     was_hidden = [bool(getattr(item, path)) for path in _HIDES]
     item[marks.whole], item[_WAS_HIDDEN] = cache, [int(was) for was in was_hidden]
-    for path, was in zip(_HIDES, was_hidden, strict=True):
-        _hide(item, path, [was or each for each in hidden], frames)
+    own = {curve.data_path: curve for curves in own_curves(item) for curve in curves if curve.data_path in _HIDES}
+    for index, (path, was) in enumerate(zip(_HIDES, was_hidden, strict=True)):
+        at_frames = [bool(own[path].evaluate(number)) if path in own else was for number in frames]
+        if path in own:
+            own[path].data_path, own[path].array_index = _WAS_HIDDEN_PATH, index
+        _hide(item, path, [was or each for was, each in zip(at_frames, hidden, strict=True)], frames)
 
 
 def _show_whole(item: BlenderObject, mark: str) -> None:
-    """Remove the keyframes that hide an unbroken object."""
-    action = None if item.animation_data is None else item.animation_data.action
-    for curves in () if action is None else curve_collections(action):
+    """Remove the keyframes that hide an unbroken object, and give it back its own."""
+    for curves in own_curves(item):
         for curve in [curve for curve in curves if curve.data_path in _HIDES]:
             curves.remove(curve)
+        for curve in [curve for curve in curves if curve.data_path == _WAS_HIDDEN_PATH]:
+            curve.data_path, curve.array_index = _HIDES[curve.array_index], 0
     for path, value in zip(_HIDES, item[_WAS_HIDDEN], strict=True):
         setattr(item, path, bool(value))
     del item[mark], item[_WAS_HIDDEN]

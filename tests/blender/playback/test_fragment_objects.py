@@ -179,3 +179,26 @@ def test_small_pieces_are_left_out(bpy: Any, torn: Any) -> None:
 def test_without_a_skin_there_is_nothing_to_make(bpy: Any) -> None:
     for operator in (piece_operators.MPM_OT_pieces_make, piece_operators.MPM_OT_pieces_delete):
         assert not operator.poll(bpy.context)
+
+
+@blender
+def test_keyframes_that_hide_the_skin_are_kept(bpy: Any, torn: Any) -> None:
+    scene, skin = bpy.context.scene, skin_of(torn)
+    for number, is_hidden in ((1, True), (2, False), (4, True)):
+        skin.hide_render = is_hidden
+        assert skin.keyframe_insert("hide_render", frame=number)
+
+    def shown() -> list[tuple[bool, bool]]:
+        states = []
+        for number in range(1, 5):
+            scene.frame_set(number)
+            states.append((skin.hide_viewport, skin.hide_render))
+        return states
+
+    before = shown()
+    assert [render for _, render in before] == [True, False, False, True]
+    result(bpy, torn)
+    # from the third frame on, the pieces are there instead
+    assert shown() == [(False, True), (False, False), (True, True), (True, True)]
+    assert bpy.ops.mpm.pieces_delete() == {"FINISHED"}
+    assert shown() == before
