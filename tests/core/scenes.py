@@ -64,9 +64,8 @@ def scene(
     )
 
 
-def four_materials(frames: int = 6, **solver: Any) -> Scene:
-    """Water, jelly, snow and sand fall on a plane and a sphere, overlapping in space."""
-    names = ("water", "corotated", "snow", "sand")
+def four_materials(frames: int = 6, names: tuple[str, ...] = ("water", "corotated", "snow", "sand"), **solver: Any) -> Scene:
+    """Water, jelly, snow and sand, or some of them, fall on a plane and a sphere, overlapping in space."""
     emitters = [
         Emitter(name, box((0.22 * index - 0.33, 0.0, 0.2), 0.25), name, velocity=(0.5 - index / 3.0, 0.0, -2.0), **LATTICE)
         for index, name in enumerate(names)

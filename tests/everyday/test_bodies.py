@@ -6,12 +6,12 @@ from .cases import bodies
 from .cases.setting import TESTED_OFFSET
 
 
-@pytest.mark.parametrize("young_modulus", [1e5, 1e6])
+@pytest.mark.parametrize("young_modulus", [pytest.param(1e5, marks=pytest.mark.long), 1e6])
 def test_stacked_jellies_touch(young_modulus: float) -> None:
     assert abs(bodies.stacked(offset=TESTED_OFFSET, young_modulus=young_modulus)) < 0.25
 
 
-@pytest.mark.parametrize("young_modulus", [1e5, 1e6])
+@pytest.mark.parametrize("young_modulus", [pytest.param(1e5, marks=pytest.mark.long), 1e6])
 def test_stacked_jellies_with_one_velocity_keep_a_layer_of_air(young_modulus: float) -> None:
     """Negative control."""
     assert bodies.stacked_with_one_velocity(offset=TESTED_OFFSET, young_modulus=young_modulus) > 0.5
@@ -26,7 +26,7 @@ def test_a_jelly_with_one_velocity_is_held_by_one_that_it_does_not_touch() -> No
     assert bodies.passing_with_one_velocity(offset=TESTED_OFFSET) < 0.5
 
 
-@pytest.mark.parametrize("friction", [0.0, 0.3])
+@pytest.mark.parametrize("friction", [pytest.param(0.0, marks=pytest.mark.long), 0.3])
 def test_a_jelly_slides_down_a_jelly_slope_by_coulombs_law(friction: float) -> None:
     assert bodies.sliding(friction, offset=TESTED_OFFSET) == pytest.approx(1.0 - friction, rel=0.05)
 
@@ -64,7 +64,8 @@ def test_jellies_with_adhesion_stick() -> None:
     assert bodies.collision(adhesion=1e5) < 0.01
 
 
-@pytest.mark.parametrize("density", [pytest.param(500.0, marks=pytest.mark.long), 900.0])
+@pytest.mark.long
+@pytest.mark.parametrize("density", [500.0, 900.0])
 def test_jelly_floats_as_deep_as_it_is_heavy(density: float) -> None:
     """Contact that begins while the node between them is not full keeps a gap, so that .43 of the lighter one would be submerged.
 

@@ -37,13 +37,14 @@ def test_ice_floats_with_a_tenth_above_the_water() -> None:
     check_water(found)
 
 
-@pytest.mark.parametrize("dimension", [pytest.param(3, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.long
+@pytest.mark.parametrize("dimension", [2, 3])
 def test_a_heavy_crate_sinks_to_the_floor(dimension: int) -> None:
     """Its bottom is within a tenth of a cell of it."""
     assert abs(floating.floating(2000.0, offset=TESTED_OFFSET, dimension=dimension).bottom) < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_in_two_dimensions_a_crate_and_ice_float_as_deep_as_they_are_heavy() -> None:
     crate = floating.floating(offset=TESTED_OFFSET, seconds=10.0, dimension=2)
     assert 0.45 < crate.draft < 0.55

@@ -3,10 +3,10 @@
 import pytest
 
 from .cases import landing
-from .cases.setting import OFFSETS
+from .cases.setting import OFFSETS, TESTED_OFFSET
 
 SINKS = pytest.mark.xfail(reason="solids are stopped up to half a cell above the node inside: the point sinks by .15 cells", strict=True)
-OF_STAR = [pytest.param(offset, marks=pytest.mark.slow) if offset > 0.25 else offset for offset in OFFSETS]
+OF_STAR = [pytest.param(offset, marks=pytest.mark.long) if offset != TESTED_OFFSET else offset for offset in OFFSETS]
 
 
 @pytest.mark.parametrize("offset", OF_STAR)

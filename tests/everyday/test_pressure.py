@@ -7,7 +7,7 @@ from .cases import pressure
 from .cases.setting import TESTED_OFFSET
 
 
-@pytest.mark.parametrize("walls", ["domain", pytest.param("boxes", marks=pytest.mark.long), "mesh"])
+@pytest.mark.parametrize("walls", [*(pytest.param(each, marks=pytest.mark.long) for each in ("domain", "boxes")), "mesh"])
 def test_resting_water_presses_with_its_weight(walls: str) -> None:
     """Inside, on the floor, and on each wall."""
     found = pressure.rest(walls, offset=TESTED_OFFSET, seconds=2.0)

@@ -21,6 +21,7 @@ def test_a_band_with_forces_from_the_current_state_slips_or_tears() -> None:
     assert rubber.pulled("current", 2.0, offset=TESTED_OFFSET).stretch < 1.5
 
 
+@pytest.mark.long
 def test_a_strip_that_hangs_by_its_own_weight_is_as_long_as_the_law_says() -> None:
     strip = rubber.hanging("rest", offset=TESTED_OFFSET)
     assert strip.top_stretch > 2.0
@@ -51,7 +52,7 @@ PULLED = [(stretch, offset) for stretch in (2.0, 4.0, 8.0) for offset in OFFSETS
 
 
 def marks(stretch: float, offset: float) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.slow] * (offset != TESTED_OFFSET) + [CREEPS] * ((stretch, offset) == (8.0, 0.5))
+    return [pytest.mark.long] * (offset != TESTED_OFFSET) + [CREEPS] * ((stretch, offset) == (8.0, 0.5))
 
 
 @pytest.mark.parametrize(("stretch", "offset"), [pytest.param(*each, marks=marks(*each)) for each in PULLED])
@@ -64,7 +65,7 @@ def test_a_strip_of_a_preset_neither_tears_nor_loses_anything(stretch: float, of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("offset", [pytest.param(each, marks=pytest.mark.long) if each != TESTED_OFFSET else each for each in OFFSETS])
 def test_a_strip_of_rubber_neither_tears_nor_loses_anything(offset: float) -> None:
     strip = rubber.pulled("", 4.0, offset=offset, seconds=0.3, preset="rubber")
     assert strip.lost == 0

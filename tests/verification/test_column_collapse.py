@@ -47,7 +47,7 @@ def test_a_round_column_of_glass_beads_runs_about_as_far_as_lube_measured() -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offset", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("offset", [pytest.param(0.25, marks=pytest.mark.long), 0.5, pytest.param(0.75, marks=pytest.mark.long)])
 def test_a_heap_has_the_same_run_out_wherever_between_two_nodes_a_floor_that_rubs_lies(offset: float) -> None:
     on_node = column_collapse(2, 1.0, floor="separate", floor_friction=0.577, seconds=0.8)
     between = column_collapse(2, 1.0, floor="separate", floor_friction=0.577, seconds=0.8, offset=offset)
@@ -56,7 +56,9 @@ def test_a_heap_has_the_same_run_out_wherever_between_two_nodes_a_floor_that_rub
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offset", [0.25, 0.5, pytest.param(0.75, marks=HOLDS_MORE)])
+@pytest.mark.parametrize(
+    "offset", [pytest.param(0.25, marks=pytest.mark.long), 0.5, pytest.param(0.75, marks=[HOLDS_MORE, pytest.mark.long])]
+)
 def test_a_heap_has_the_same_run_out_wherever_between_two_nodes_a_floor_that_holds_lies(offset: float) -> None:
     on_node = column_collapse(2, 1.0)
     assert column_collapse(2, 1.0, offset=offset).run_out == pytest.approx(on_node.run_out, rel=0.1)

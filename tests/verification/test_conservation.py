@@ -15,9 +15,12 @@ BOTH_DIMENSIONS = pytest.mark.parametrize("dimension", [2, 3])
 
 APIC = [(dimension, kernel, "apic", precision) for dimension in (2, 3) for kernel in ("quadratic", "cubic") for precision in TOLERANCE]
 OTHERS = [(2, "quadratic", "pic", "float64"), (3, "cubic", "flip", "float64"), (2, "cubic", "flip", "float32")]
+# the kernels of the others are compiled for no other test
+BRIEF = [(2, "quadratic", "apic", "float64"), (3, "quadratic", "apic", "float32"), (2, "cubic", "apic", "float64"), OTHERS[0]]
+SETTINGS = [pytest.param(*each, marks=[] if each in BRIEF else pytest.mark.long) for each in APIC + OTHERS]
 
 
-@pytest.mark.parametrize(("dimension", "kernel", "transfer", "precision"), APIC + OTHERS)
+@pytest.mark.parametrize(("dimension", "kernel", "transfer", "precision"), SETTINGS)
 def test_bodies_that_collide_keep_mass_and_momentum(dimension: int, kernel: str, transfer: str, precision: str) -> None:
     history = meeting(dimension, MATERIALS, kernel=kernel, transfer=transfer, precision=precision)
     assert np.all(history.mass == history.mass[0])

@@ -5,7 +5,12 @@ import pytest
 from .cases.setting import GRAVITY
 from .cases.water_column import CENTER, DENSITY, HEIGHT, water_column
 
-SETTINGS = [(2, 40, "lattice"), (2, 40, "poisson"), (3, 20, "lattice"), (3, 20, "poisson")]
+SETTINGS = [
+    pytest.param(2, 40, "lattice", marks=pytest.mark.long),
+    (2, 40, "poisson"),
+    (3, 20, "lattice"),
+    pytest.param(3, 20, "poisson", marks=pytest.mark.long),
+]
 
 
 @pytest.mark.slow

@@ -95,10 +95,8 @@ def test_a_light_body_that_reacts_a_step_late_is_thrown_about(monkeypatch: pytes
         lands_on("water", 0.03, bulk_modulus=4e5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ratio", "tolerance"), [*(pytest.param(*each, marks=pytest.mark.long) for each in ((0.25, 0.08), (0.5, 0.05))), (0.75, 0.05)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("ratio", "tolerance"), [(0.25, 0.08), (0.5, 0.05), (0.75, 0.05)])
 def test_a_box_floats_as_deep_as_it_is_dense(ratio: float, tolerance: float) -> None:
     """Archimedes, at eight cells to the height of the box, 0.125 of it each; at rest and level."""
     share, tilt, speed = floating(ratio)
@@ -139,7 +137,7 @@ def test_a_ball_leaves_a_track_on_sand_and_ends_lower_and_away() -> None:
     assert np.abs(lowered[1].mean()) < 0.003
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_rotating_drum_mixes_sand() -> None:
     """The same drum at rest is the negative control."""
     described = read_scene(scene_preset_folders()["sand_drum"])

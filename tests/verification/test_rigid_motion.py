@@ -29,7 +29,7 @@ def test_every_solid_falls_undeformed_with_either_spline(law: str, kernel: str) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("dimension", "cells"), [(2, 64), (3, 32)])
+@pytest.mark.parametrize(("dimension", "cells"), [(2, 64), pytest.param(3, 32, marks=pytest.mark.long)])
 def test_a_spinning_body_keeps_its_angular_momentum_with_apic(dimension: int, cells: int) -> None:
     """Two turns. L with its affine part is conserved exactly (Jiang et al. 2015, section 5.3); some energy is filtered away."""
     spin = spinning_body(dimension, "apic", cells=cells)
@@ -49,7 +49,7 @@ def test_flip_keeps_most_and_pic_loses_all_of_a_spin() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("dimension", "spacing"), [(2, 0.05), (3, 0.125)])
+@pytest.mark.parametrize(("dimension", "spacing"), [(2, 0.05), pytest.param(3, 0.125, marks=pytest.mark.long)])
 def test_a_square_that_drifts_and_turns_keeps_its_kinetic_energy(dimension: int, spacing: float) -> None:
     """Twenty seconds at a fixed Courant number: APIC filters with every step, so that the loss grows with their number."""
     drift = drifting_square(dimension, spacing=spacing)

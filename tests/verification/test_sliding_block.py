@@ -18,7 +18,7 @@ def expected_way(slide: Slide, angle: float, friction: float) -> float:
 
 @BOTH_DIMENSIONS
 @TILTED
-@pytest.mark.parametrize("angle", [24.0, 35.0])
+@pytest.mark.parametrize("angle", [pytest.param(24.0, marks=pytest.mark.long), 35.0])
 def test_a_block_slides_down_a_slope_as_coulomb_says(dimension: int, is_floor_tilted: bool, angle: float) -> None:
     slide = sliding_block(dimension, angle, is_floor_tilted=is_floor_tilted)
     assert slide.way[-1] == pytest.approx(expected_way(slide, angle, FRICTION), rel=0.01)
@@ -36,7 +36,7 @@ def test_a_block_stays_on_a_slope_below_the_angle_of_friction(dimension: int, is
 
 
 @BOTH_DIMENSIONS
-@pytest.mark.parametrize("offset", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("offset", [pytest.param(0.25, marks=pytest.mark.long), 0.5, pytest.param(0.75, marks=pytest.mark.long)])
 def test_friction_does_not_depend_on_where_between_two_nodes_the_floor_lies(dimension: int, offset: float) -> None:
     slide = sliding_block(dimension, 24.0, offset=offset)
     assert slide.way[-1] == pytest.approx(expected_way(slide, 24.0, FRICTION), rel=0.01)
