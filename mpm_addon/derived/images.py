@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .boundaries import Boundary
-from .neighbors import nearest
+from .neighbors import nearest_within
 from .particles import Cloud
 
 Floats = NDArray[np.float64]
@@ -174,7 +174,7 @@ def _backed(touched: _Touched, position: Floats, boundaries: Sequence[Boundary],
     thin = np.flatnonzero(is_thin)
     if len(thin):
         # water on both sides of a thin wall would become one
-        is_thin[thin] = nearest(position, beyond[thin], 1, spacing).squared[:, 0] > (_BEYOND * spacing) ** 2
+        is_thin[thin] = np.isinf(nearest_within(position, beyond[thin], _BEYOND * spacing)[1])
     kept = is_behind | is_thin
     for boundary in boundaries:
         found, _distance, outward = boundary.near(touched.place - _DEEP * spacing * normal, _MARGIN * spacing)

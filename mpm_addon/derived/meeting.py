@@ -8,10 +8,11 @@ squeezed, its outermost particles do not tell exactly where it ends.
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..storage.surface_file import POSITION, SurfacePiece
 from .boundaries import Boundary
-from .images import CORNER, DEPTH, Floats, Images
+from .images import CORNER, DEPTH, Floats, Images, Numbers
 from .neighbors import nearest
 
 # The cosine between normals of the same side of a thin wall is more.
@@ -28,11 +29,11 @@ def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float, 
         images: those that the mesh was made with, if any.
     """
     position = piece.position.astype(np.float64)
-    if images is not None and len(images.at_thin):
-        _flatten(position, boundaries, spacing, images)
     waiting = np.arange(len(position))
     # the boundary that has moved each last, which would only find it where it put it
     mover = np.full(len(position), -1)
+    if images is not None and len(images.at_thin):
+        _flatten(position, mover, boundaries, spacing, images)
     for _surface in range(CORNER):
         moved = np.zeros(len(position), np.bool_)
         for number, boundary in enumerate(boundaries):
@@ -51,15 +52,14 @@ def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float, 
     return SurfacePiece(piece.name, piece.triangles, {**piece.arrays, POSITION: position.astype(np.float32)})
 
 
-def _flatten(position: Floats, boundaries: Sequence[Boundary], spacing: float, images: Images) -> None:
+def _flatten(position: Floats, mover: Numbers, boundaries: Sequence[Boundary], spacing: float, images: Images) -> None:
     """Move the vertices around particles at thin walls and their images, which may lie on the other side, back to the particles' side."""
     own = images.cloud.position.astype(np.float64)
-    low, high = own[images.at_thin].min(axis=0) - 2.0 * spacing, own[images.at_thin].max(axis=0) + 2.0 * spacing
-    is_near = np.zeros(len(position), np.bool_)
-    for boundary in boundaries:
-        is_near[boundary.near(position, 2.0 * spacing)[0]] = True
-    near = np.flatnonzero(is_near & ((position > low) & (position < high)).all(axis=1))
-    beside = np.flatnonzero(((own > low - 2.0 * spacing) & (own < high + 2.0 * spacing)).all(axis=1))
+    near, beside = _near(boundaries, position, 2.0 * spacing), _near(boundaries, own, 3.0 * spacing)
+    beside[images.at_thin] = True
+    low, high = own[images.at_thin].min(axis=0), own[images.at_thin].max(axis=0)
+    near = np.flatnonzero(near & _within(position, low - 2.0 * spacing, high + 2.0 * spacing))
+    beside = np.flatnonzero(beside & _within(own, low - 4.0 * spacing, high + 4.0 * spacing))
     closest = beside[nearest(own[beside], position[near], 1, spacing).number[:, 0]]
     row = np.full(len(own), -1)
     row[images.at_thin] = np.arange(len(images.at_thin))
@@ -71,11 +71,25 @@ def _flatten(position: Floats, boundaries: Sequence[Boundary], spacing: float, i
         moved = behind > 0.0
         position[near[moved]] += behind[moved, None] * normal[moved]
         toward[moved] = normal[moved]
+    near, toward = near[toward.any(axis=1)], toward[toward.any(axis=1)]
     # walls may be curved
-    for boundary in boundaries:
+    for number, boundary in enumerate(boundaries):
         found, distance, normal = boundary.near(position[near], 0.5 * spacing)
         is_same = np.einsum("nd,nd->n", normal, toward[found]) > _SAME_SIDE
-        position[near[found[is_same]]] -= ((distance + boundary.goal(DEPTH * spacing))[:, None] * normal)[is_same]
+        its = near[found[is_same]]
+        position[its] -= ((distance + boundary.goal(DEPTH * spacing))[:, None] * normal)[is_same]
+        mover[its] = number
+
+
+def _near(boundaries: Sequence[Boundary], points: Floats, reach: float) -> NDArray[np.bool_]:
+    found = np.zeros(len(points), np.bool_)
+    for boundary in boundaries:
+        found[boundary.roughly_near(points, reach)] = True
+    return found
+
+
+def _within(points: Floats, low: Floats, high: Floats) -> NDArray[np.bool_]:
+    return ((points > low) & (points < high)).all(axis=1)
 
 
 def allowed_depths(points: Floats, boundaries: Sequence[Boundary], spacing: float) -> Floats:
