@@ -280,7 +280,7 @@ def test_the_ball_breaks_a_part_of_the_wall(bpy: Any, tmp_path: Path) -> None:
 
 
 @blender
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_snow_vanishes_in_view(bpy: Any, tmp_path: Path) -> None:
     """Snow that leaves the domain is outside the camera's view by then."""
     from bpy_extras.object_utils import world_to_camera_view

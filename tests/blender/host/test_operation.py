@@ -219,6 +219,7 @@ def test_wherever_it_fails_the_file_is_as_before(bpy: Any, case: Any, tmp_path: 
 
 
 @pytest.mark.blender
+@pytest.mark.slow
 @pytest.mark.parametrize("case", WITH_NODES, ids=lambda case: case.__name__)
 def test_so_it_is_with_nodes(bpy: Any, case: Any, tmp_path: Path, unexpected: list[BaseException]) -> None:
     check(bpy, case, tmp_path, unexpected)
