@@ -118,9 +118,10 @@ class Boundary:
         if mesh is None:
             return depth
         offset = mesh.offset * scale
-        # half of what a thin wall has
-        room = math.inf if offset == 0.0 else 0.5 * self._spacing * scale - offset
-        return offset + (min(depth, 0.5 * room) if mesh.is_solid else -depth)
+        if not mesh.is_solid:
+            return offset - depth
+        thickness = self._spacing * scale - 2.0 * offset if offset > 0.0 else math.inf
+        return offset + min(depth, 0.25 * thickness)
 
     def velocity(self, points: Floats) -> Floats:
         """The velocity of the surface at points (n, 3) on it since the earlier frame of `move_to` [m/s], (n, 3)."""
@@ -133,7 +134,7 @@ class Boundary:
         return _turned(points, self._since[:3, :3]) + self._since[:3, 3]
 
     def near(self, points: Floats, reach: float) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """The points (n, 3) nearer to the surface, or deeper inside, than `reach` [m], which is at most a cell.
+        """The points (n, 3) nearer to the surface, or deeper inside, than `reach` [m]; beyond a cell from a mesh, some may be missing.
 
         Returns:
             Their indices, signed distances [m], positive outside, and its unit gradients (k, 3).

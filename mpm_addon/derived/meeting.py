@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from ..storage.surface_file import POSITION, SurfacePiece
 from .boundaries import Boundary
-from .images import CORNER, DEPTH, Floats, Images, Numbers
+from .images import Images
 from .neighbors import nearest
+from .touching import CORNER, DEPTH, Floats, Numbers, Touched
 
-# The cosine between normals of the same side of a thin wall is more.
+# The cosine between normals of the same side of a wall is more.
 _SAME_SIDE = 0.7
 
 
@@ -29,11 +30,11 @@ def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float, 
         images: those that the mesh was made with, if any.
     """
     position = piece.position.astype(np.float64)
+    if images is not None and len(images.at_thin):
+        _flatten(position, boundaries, spacing, images)
     waiting = np.arange(len(position))
     # the boundary that has moved each last, which would only find it where it put it
     mover = np.full(len(position), -1)
-    if images is not None and len(images.at_thin):
-        _flatten(position, mover, boundaries, spacing, images)
     for _surface in range(CORNER):
         moved = np.zeros(len(position), np.bool_)
         for number, boundary in enumerate(boundaries):
@@ -52,7 +53,7 @@ def fitted(piece: SurfacePiece, boundaries: Sequence[Boundary], spacing: float, 
     return SurfacePiece(piece.name, piece.triangles, {**piece.arrays, POSITION: position.astype(np.float32)})
 
 
-def _flatten(position: Floats, mover: Numbers, boundaries: Sequence[Boundary], spacing: float, images: Images) -> None:
+def _flatten(position: Floats, boundaries: Sequence[Boundary], spacing: float, images: Images) -> None:
     """Move the vertices around particles at thin walls and their images, which may lie on the other side, back to the particles' side."""
     own = images.cloud.position.astype(np.float64)
     near, beside = _near(boundaries, position, 2.0 * spacing), _near(boundaries, own, 3.0 * spacing)
@@ -64,21 +65,26 @@ def _flatten(position: Floats, mover: Numbers, boundaries: Sequence[Boundary], s
     row = np.full(len(own), -1)
     row[images.at_thin] = np.arange(len(images.at_thin))
     near, row = near[row[closest] >= 0], row[closest][row[closest] >= 0]
-    toward = np.zeros((len(near), 3))
-    for planes in np.moveaxis(images.planes, 1, 0):
-        normal, height = planes[row, :3], planes[row, 3]
-        behind = height - np.einsum("nd,nd->n", position[near], normal)
-        moved = behind > 0.0
-        position[near[moved]] += behind[moved, None] * normal[moved]
-        toward[moved] = normal[moved]
-    near, toward = near[toward.any(axis=1)], toward[toward.any(axis=1)]
+    walls = images.walls
+    for held_by in images.held_by[row].T:
+        its = np.flatnonzero(held_by >= 0)
+        _hold_back(position, near[its], walls, held_by[its], boundaries, spacing)
+
+
+def _hold_back(position: Floats, vertices: Numbers, walls: Touched, rows: Numbers, boundaries: Sequence[Boundary], spacing: float) -> None:
+    """Move vertices that are behind walls, (k,) rows of those, to where the mesh ends there, seen from the particles' side."""
+    height = np.einsum("nd,nd->n", position[vertices] - walls.place[rows], walls.normal[rows]) + walls.goal[rows]
+    position[vertices] += np.maximum(-height, 0.0)[:, None] * walls.normal[rows]
     # walls may be curved
-    for number, boundary in enumerate(boundaries):
-        found, distance, normal = boundary.near(position[near], 0.5 * spacing)
-        is_same = np.einsum("nd,nd->n", normal, toward[found]) > _SAME_SIDE
-        its = near[found[is_same]]
-        position[its] -= ((distance + boundary.goal(DEPTH * spacing))[:, None] * normal)[is_same]
-        mover[its] = number
+    for number in np.unique(walls.boundary[rows]):
+        its = np.flatnonzero((walls.boundary[rows] == number) & (height < 0.5 * spacing))
+        toward = walls.normal[rows[its]]
+        before = position[vertices[its]] + 0.5 * spacing * toward
+        near, distance, normal = boundaries[number].near(before, spacing)
+        facing = np.einsum("nd,nd->n", normal, toward[near])
+        goal = boundaries[number].goal(DEPTH * spacing)
+        is_its = (facing > _SAME_SIDE) & ((height[its[near]] < 0.0) | (distance + goal < 0.5 * spacing * facing))
+        position[vertices[its[near[is_its]]]] = (before[near] - (distance + goal)[:, None] * normal)[is_its]
 
 
 def _near(boundaries: Sequence[Boundary], points: Floats, reach: float) -> NDArray[np.bool_]:

@@ -27,13 +27,6 @@ def nearest(points: Floats, queries: Floats, count: int, reach: float) -> Found:
     return Neighborhood(points, reach).nearest(queries, count)
 
 
-def nearest_within(points: Floats, queries: Floats, reach: float) -> tuple[Integers, Floats]:
-    """The number of the nearest point of each query, and its squared distance [m^2]; infinite where none is within `reach` [m]."""
-    found = Neighborhood(points, reach).nearest(queries, 1, is_limited=True)
-    squared = found.squared[:, 0]
-    return found.number[:, 0], np.where(squared <= reach * reach, squared, np.inf)
-
-
 class Neighborhood:
     """Points among which the nearest are looked for, again and again; they are sorted once."""
 
@@ -47,8 +40,8 @@ class Neighborhood:
         self._edge = max(reach, float((self._high - self._low).max()) / (_LARGEST_CELL_NUMBER - 4), 1e-300)
         self._tables: dict[float, _Table] = {}
 
-    def nearest(self, queries: Floats, count: int, *, is_limited: bool = False) -> Found:
-        """The `count` nearest points of each query [m], (q, 3), or all points if they are fewer; if limited, those within reach."""
+    def nearest(self, queries: Floats, count: int) -> Found:
+        """The `count` nearest points of each query [m], (q, 3), or all points if they are fewer."""
         count = min(count, len(self._points))
         found = Found(np.zeros((len(queries), count), np.int64), np.full((len(queries), count), np.inf))
         if not len(queries):
@@ -56,13 +49,20 @@ class Neighborhood:
         extent = float((np.maximum(self._high, queries.max(axis=0)) - np.minimum(self._low, queries.min(axis=0))).max())
         edge, waiting = self._edge, np.arange(len(queries))
         while len(waiting):
-            is_last = is_limited or edge >= extent
+            is_last = edge >= extent
             for some, number, squared in self._table(edge).search(queries, waiting, count):
                 found.number[some], found.squared[some] = number, squared
             is_sure = found.squared[waiting].max(axis=1) <= edge * edge
             waiting = waiting[~is_sure] if not is_last else waiting[:0]
             edge *= _GROWTH
         return found
+
+    def are_none_within(self, queries: Floats) -> NDArray[np.bool_]:
+        """Whether no point lies within reach of each query [m], (q, 3)."""
+        are_none = np.ones(len(queries), np.bool_)
+        for some, _number, squared in self._table(self._edge).search(queries, np.arange(len(queries)), 1):
+            are_none[some] = squared[:, 0] > self._edge**2
+        return are_none
 
     def _table(self, edge: float) -> "_Table":
         if edge not in self._tables:

@@ -188,6 +188,59 @@ def test_water_on_both_sides_of_a_thin_wall_stays_two_bodies(tmp_path: Path, thi
     assert left[1] < own + OVERLAP and right[0] > own + 2 * thickness * SPACING - OVERLAP
 
 
+@pytest.mark.parametrize("gap", [0.0, 1.0, 3.0])
+def test_water_in_two_vessels_side_by_side_stays_two_bodies(tmp_path: Path, gap: float) -> None:
+    """So many spacings apart, with walls of a fifth of a cell."""
+    one, own = thin_wall(0.2)
+    other = Mesh(
+        np.asarray(one.vertices) * [-1.0, 1.0, 1.0] + [2 * (HALF + 2 * SPACING) + gap * SPACING, 0.0, 0.0],
+        np.asarray(one.triangles)[:, ::-1],
+    )
+    away = 2 * HALF + (4 + gap) * SPACING
+    both = np.concatenate([block(SIZE), block(SIZE, (away, 0.0, 0.0))])
+    write_cache(tmp_path, arrays(both), scene=scene_with(colliders=(Collider("one", one), Collider("other", other))))
+    piece = made(tmp_path)
+    left, right = sorted(
+        (part.bounds[:, 0] for part in trimesh.Trimesh(piece.position, piece.triangles, process=False).split()), key=lambda each: each[0]
+    )
+    assert abs(left[1] - own) < OVERLAP and abs(right[0] - (away - own)) < OVERLAP
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize("thickness", [0.0, 0.2, 0.5])
+def test_a_thin_bottom_on_a_floor_is_met_and_not_the_floor(tmp_path: Path, thickness: float, is_first: bool) -> None:
+    cell = 2 * SPACING
+    own = -HALF - 0.5 * (cell - thickness * cell)
+    under = own - thickness * cell
+    bottom = slab((-40.0, -40.0, under), (40.0, 40.0, own))
+    if thickness == 0.0:
+        bottom = Mesh(np.array([[-2.0, -2.0, own], [2.0, -2.0, own], [2.0, 2.0, own], [-2.0, 2.0, own]]), np.array([[0, 1, 2], [0, 2, 3]]))
+    colliders = [Collider("bottom", bottom), Collider("floor", Plane(point=(0.0, 0.0, under)))]
+    write_cache(tmp_path, arrays(block(SIZE)), scene=scene_with(colliders=tuple(colliders if is_first else colliders[::-1])))
+    assert abs(float(made(tmp_path).position[:, 2].min()) - own) < OVERLAP
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.05, 0.4])
+def test_water_in_a_round_bowl_does_not_come_through_it(tmp_path: Path, thickness: float) -> None:
+    """A tangent plane of a wall that is curved lies behind it."""
+    cell, radius = 2 * SPACING, 10 * SPACING
+    shell = trimesh.creation.icosphere(4, radius)
+    lower = shell.triangles_center[:, 2] < 0.5 * radius
+    if thickness == 0.0:
+        bowl = Mesh(np.array(shell.vertices), np.array(shell.faces[lower]))
+    else:
+        outer = trimesh.creation.icosphere(4, radius + thickness * cell)
+        vertices = np.concatenate([shell.vertices, outer.vertices])
+        bowl = Mesh(vertices, np.concatenate([shell.faces[:, ::-1], outer.faces + len(shell.vertices)]))
+    stopped = radius - 0.5 * (cell - thickness * cell) - 0.3 * SPACING
+    inside = np.random.default_rng(2).uniform(-stopped, stopped, (round((2 * stopped / SPACING) ** 3), 3)).astype(np.float32)
+    inside = inside[(np.linalg.norm(inside, axis=1) < stopped) & (inside[:, 2] < 0.0)]
+    write_cache(tmp_path, arrays(inside), scene=scene_with(colliders=(Collider("bowl", bowl),)))
+    distance = np.linalg.norm(made(tmp_path).position, axis=1)
+    # the faces of the bowl lie up to a thousandth of its radius within the ball
+    assert radius - 0.002 * radius - OVERLAP < distance.max() < radius + min(OVERLAP, 0.5 * thickness * cell)
+
+
 @pytest.mark.parametrize("thickness", [0.0, 0.3, 0.95])
 def test_water_that_stands_above_the_rim_of_a_thin_wall_does_not_come_through_it(tmp_path: Path, thickness: float) -> None:
     top = 1.3 * SPACING
