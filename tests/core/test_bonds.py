@@ -77,6 +77,7 @@ def test_only_particles_of_one_emission_are_bound() -> None:
     assert np.array_equal(emitter[:, 0], emitter[:, 1])
 
 
+@pytest.mark.slow
 @REFERENCES
 def test_a_body_that_spins_too_fast_tears_and_keeps_its_momentum(reference: str) -> None:
     """Negative control: one that tears at a greater stretch stays whole."""

@@ -26,6 +26,11 @@ def pieces(scene: BlenderScene, item: BlenderObject) -> list[BlenderObject]:
     return keyed_objects.pieces_of(scene, keyed_objects.OF_SKINS, paths.absolute(item.mpm.cache))
 
 
+def are_there(scene: BlenderScene, item: BlenderObject) -> bool:
+    """Whether the skins of a particle object have pieces, or are hidden for some."""
+    return keyed_objects.are_there(scene, keyed_objects.OF_SKINS, paths.absolute(item.mpm.cache))
+
+
 def make(scene: BlenderScene, item: BlenderObject, *, smallest: float, look: Callable[[float], None]) -> list[Message]:
     """Make the pieces of the skins of a particle object, in place of those that it has.
 

@@ -46,6 +46,18 @@ def own_curves(item: BlenderObject) -> Iterator[Any]:
         yield from (bag.fcurves for bag in bags if bag is not None)
 
 
+def make_action_single_user(item: BlenderObject) -> None:
+    """Give an object whose action others use, too, a copy of it."""
+    animation = item.animation_data
+    action = None if animation is None else animation.action
+    if animation is None or action is None or action.users - action.use_fake_user < 2:
+        return
+    slot = animation.action_slot.identifier if hasattr(action, "layers") and animation.action_slot is not None else None
+    animation.action = action.copy()
+    if slot is not None:
+        animation.action_slot = animation.action.slots[slot]
+
+
 def new_curve(action: Any, item: BlenderObject, data_path: str, index: int) -> Any:
     """A new F-curve in an object's action."""
     if hasattr(action, "fcurve_ensure_for_datablock"):

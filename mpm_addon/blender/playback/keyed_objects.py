@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ..host.actions import new_curve, own_curves
+from ..host.actions import make_action_single_user, new_curve, own_curves
 from ..host.blender_types import BlenderObject, BlenderScene
 from ..host.meshes import Floats
 from ..settings import paths
@@ -20,6 +20,8 @@ from ..settings import paths
 _WAS_HIDDEN = "mpm_was_hidden"
 _WAS_HIDDEN_PATH = f'["{_WAS_HIDDEN}"]'
 _HIDES = ("hide_viewport", "hide_render")
+# the least value of an F-curve at which Blender takes a switch for on
+_TRUE = 1.0 - 1e-6
 
 
 class Marks(NamedTuple):
@@ -36,6 +38,11 @@ EVERY = (OF_COLLIDERS, OF_SKINS)
 def pieces_of(scene: BlenderScene, marks: Marks, folder: Path) -> list[BlenderObject]:
     """The pieces of the bake into a cache folder."""
     return [item for item in scene.objects if marks.piece in item and paths.absolute(item[marks.piece]) == folder]
+
+
+def are_there(scene: BlenderScene, marks: Marks, folder: Path) -> bool:
+    """Whether there are pieces of the bake into a cache folder, or an object that they hide."""
+    return any(mark in item and paths.absolute(item[mark]) == folder for item in scene.objects for mark in marks)
 
 
 def remove(scene: BlenderScene, folder: Path | None = None, every: Sequence[Marks] = EVERY) -> None:
@@ -110,9 +117,11 @@ def hide_whole(item: BlenderObject, hidden: list[bool], frames: list[int], cache
     """Keyframe whether an object is hidden whose pieces are shown instead; where its own keyframes hide it, it stays hidden."""
     was_hidden = [bool(getattr(item, path)) for path in _HIDES]
     item[marks.whole], item[_WAS_HIDDEN] = cache, [int(was) for was in was_hidden]
+    make_action_single_user(item)
     own = {curve.data_path: curve for curves in own_curves(item) for curve in curves if curve.data_path in _HIDES}
     for index, (path, was) in enumerate(zip(_HIDES, was_hidden, strict=True)):
-        at_frames = [bool(own[path].evaluate(number)) if path in own else was for number in frames]
+        decides = path in own and not own[path].mute
+        at_frames = [own[path].evaluate(number) >= _TRUE if decides else was for number in frames]
         if path in own:
             own[path].data_path, own[path].array_index = _WAS_HIDDEN_PATH, index
         _hide(item, path, [was or each for was, each in zip(at_frames, hidden, strict=True)], frames)

@@ -144,9 +144,10 @@ def _write(item: BlenderObject, frames: Sequence[int], moves: Sequence[Floats], 
         basis = from_world @ Matrix(move.tolist()) @ start
         locations.append((basis.to_translation() - Vector(item.delta_location)).to_tuple())
         rotations.append(_channels(item, _without_delta(item, basis.to_quaternion()), rotations[-1]))
-    action = bpy.data.actions.new(f"MPM {item.name}")
     animated = item.animation_data or item.animation_data_create()
     assert animated is not None
+    # of an earlier bake, with other keyframes that were added since
+    action = animated.action or bpy.data.actions.new(f"MPM {item.name}")
     animated.action = action
     for data_path, values in (("location", locations), (path, rotations)):
         for index in range(len(values[0])):

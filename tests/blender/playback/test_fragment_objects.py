@@ -18,7 +18,7 @@ from tests.blender.skin_objects import edge_uses
 blender = pytest.mark.blender
 
 
-@pytest.fixture(params=[2, 0], ids=["fine", "coarse"])
+@pytest.fixture(params=[2, pytest.param(0, marks=pytest.mark.slow)], ids=["fine", "coarse"])
 def torn(bpy: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Any:
     """A cube of four frames whose halves part at the third, where the upper one is lifted; the coarse one has a subdivided skin."""
     return torn_cube(bpy, tmp_path, levels=request.param)
@@ -202,3 +202,30 @@ def test_keyframes_that_hide_the_skin_are_kept(bpy: Any, torn: Any) -> None:
     assert shown() == [(False, True), (False, False), (True, True), (True, True)]
     assert bpy.ops.mpm.pieces_delete() == {"FINISHED"}
     assert shown() == before
+
+
+@blender
+def test_other_objects_with_the_same_action_stay_visible(bpy: Any, torn: Any) -> None:
+    skin, other = skin_of(torn), bpy.data.objects.new("Other", None)
+    bpy.context.scene.collection.objects.link(other)
+    skin.hide_viewport = False
+    assert skin.keyframe_insert("hide_viewport", frame=1)
+    other.animation_data_create().action = shared = skin.animation_data.action
+    if hasattr(shared, "slots"):
+        other.animation_data.action_slot = shared.slots[0]
+    result(bpy, torn)
+    bpy.context.scene.frame_set(4)
+    assert skin.hide_viewport and not other.hide_viewport
+    assert bpy.ops.mpm.pieces_delete() == {"FINISHED"}
+    bpy.context.scene.frame_set(3)
+    assert not skin.hide_viewport
+
+
+@blender
+def test_the_skin_is_shown_again_after_pieces_were_deleted_by_hand(bpy: Any, torn: Any) -> None:
+    for each in result(bpy, torn):
+        bpy.data.objects.remove(each)
+    bpy.context.scene.frame_set(4)
+    assert skin_of(torn).hide_viewport
+    assert bpy.ops.mpm.pieces_delete() == {"FINISHED"}
+    assert not skin_of(torn).hide_viewport

@@ -138,6 +138,9 @@ def test_keys_that_the_user_added_stay(bpy: Any) -> None:
     item = add_ball(bpy)
     keyframes.write_keys(bpy.context.scene, poses("Ball"), "//cache_mpm")
     item.keyframe_insert("scale", frame=3)
+    # baked again
+    keyframes.write_keys(bpy.context.scene, poses("Ball"), "//cache_mpm")
+    assert "scale" in animated_paths(item) and keyframes.has_baked_keys(item)
     keyframes.remove_keys(item)
     assert animated_paths(item) == {"scale"}
     assert not keyframes.has_baked_keys(item)

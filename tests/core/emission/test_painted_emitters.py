@@ -77,6 +77,7 @@ def test_points_take_what_is_painted_on_them() -> None:
     assert np.array_equal(frame.attribute("color"), color.astype(np.float32)[outside]) and 5 < outside.sum() < 35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_density_changes_mass_exactly(dimension: int) -> None:
     described = scene(painted(given=bar(density=along_x(1.0, 4.0)), mass_scale=1.5), materials=JELLY, dimension=dimension)

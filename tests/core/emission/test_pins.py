@@ -108,6 +108,7 @@ def turning(dimension: int = 3) -> Motion:
     return Motion(frames, matrices=poses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dimension", "scheme"), [(3, {}), (2, {}), (3, {"kernel": "cubic"}), (2, {"kernel": "cubic"}), (3, {"transfer": "flip"})]
 )

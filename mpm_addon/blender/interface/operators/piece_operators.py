@@ -61,7 +61,7 @@ class MPM_OT_pieces_delete(Operation, bpy.types.Operator):
     def poll(cls: Any, context: Context) -> bool:
         item = shown_object(context)
         cls.poll_message_set("There are no pieces")
-        return item is not None and bool(broken_skins.pieces(context.scene, item))
+        return item is not None and broken_skins.are_there(context.scene, item)
 
     def execute(self, context: Context) -> Any:
         item = shown_object(context)
