@@ -24,7 +24,7 @@ _FIRST, _LAST = 1, 45
 
 def build(stage: Stage) -> None:
     stage.frames(70)
-    stage.cells(0.0145, full=0.0055)
+    stage.cells(0.0125, full=0.0055)
     stage.floor(0.9, (0.34, 0.19, 0.11), friction=0.2)
     bowl_shape = turned(BOWL)
     basin = stage.collider("Basin", _scaled(bowl_shape, 1.45, 1.1), (0.06, 0.0, 0.0), (0.03, 0.11, 0.16), roughness=0.2)
