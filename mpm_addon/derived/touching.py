@@ -31,9 +31,9 @@ _EDGE = 0.7
 _OPPOSITE = 0.9
 # Where the mesh ends farther below what blocks than this, images need a second layer [spacings].
 _FAR = 0.3
-# Particles beyond a thin wall are looked for so far from its other side, and around there [spacings]. Those at the first distance keep
+# Particles beyond a thin wall are looked for so far from its other side, and around there [spacings]. Those at the first distances keep
 # images away, others the second layer: meshes of water in two vessels side by side would become one.
-_BEYOND, _AROUND = (0.5, 1.5, 2.5, 3.5, 4.5, 5.5), 1.2
+_BEYOND, _AROUND, _KEEP_AWAY = (0.5, 1.5, 2.5, 3.5, 4.5, 5.5), 1.2, 2
 
 
 class Touched(NamedTuple):
@@ -131,7 +131,9 @@ def _room(found: Touched, images: Floats, position: Floats, boundaries: Sequence
     if len(thin):
         beyond = Neighborhood(position, _AROUND * spacing)
         is_free = [beyond.are_none_within(exits[thin, 0] + far * spacing * exits[thin, 1]) for far in _BEYOND]
-        is_thin[thin] = is_free[0]
+        is_thin[thin] = np.all(is_free[:_KEEP_AWAY], axis=0)
+        # even if there is another wall behind
+        is_behind[thin[~is_thin[thin]]] = False
         is_deep[thin] = np.all(is_free, axis=0) & (found.goal[thin] > _FAR * spacing)
     return is_behind, is_thin, is_deep
 
