@@ -43,7 +43,7 @@ def pool(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     np.savez(folder / "glass.npz", vertices=glass.vertices, triangles=glass.faces)
     blocked = 0.5 * max(0.0, CELL - 2.0 * glass.volume / glass.area)
     (folder / "scene.toml").write_text(SCENE % (blocked + 0.5 * DEPTH, RADIUS - blocked))
-    assert main(["bake", str(folder), "--cache", str(folder / "cache"), "--threads", "2"]) == 0
+    assert main(["bake", str(folder), "--cache", str(folder / "cache")]) == 0
     assert main(["derive", str(folder / "cache"), "--frames", f"{LAST[0]}-{LAST[-1]}"]) == 0
     cache = open_cache(folder / "cache")
     return Pool([surface_at(cache, Moment(number)).pieces[0] for number in LAST], blocked)
