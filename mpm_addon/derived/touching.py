@@ -119,25 +119,22 @@ def _room(found: Touched, images: Floats, position: Floats, boundaries: Sequence
     """Whether images lie in colliders, below their surfaces; or else behind a thin wall; and whether there is room for a second layer."""
     deepest = images - _MARGIN * spacing * found.normal
     is_behind, is_thin, is_deep = np.zeros((3, len(images)), np.bool_)
-    exits = np.zeros((len(images), 2, 3))
+    # where the mesh would come out of a thin wall, and the normal there
+    leaves, outside = np.zeros((2, len(images), 3))
     for boundary in boundaries:
         near, distance, outward = boundary.near(deepest, _MARGIN * spacing)
         facing = np.einsum("nd,nd->n", outward, found.normal[near])
         is_behind[near] |= (distance < 0.0) & (facing > 0.0)
-        comes_out = near[facing < -_OPPOSITE]
-        is_thin[comes_out] = True
-        exits[near] = np.where((facing < -_OPPOSITE)[:, None, None], _exit(deepest[near], distance, outward), exits[near])
+        comes_out = facing < -_OPPOSITE
+        is_thin[near[comes_out]] = True
+        leaves[near[comes_out]] = (deepest[near] - distance[:, None] * outward)[comes_out]
+        outside[near[comes_out]] = outward[comes_out]
     thin = np.flatnonzero(is_thin)
     if len(thin):
         beyond = Neighborhood(position, _AROUND * spacing)
-        is_free = [beyond.are_none_within(exits[thin, 0] + far * spacing * exits[thin, 1]) for far in _BEYOND]
+        is_free = [beyond.are_none_within(leaves[thin] + far * spacing * outside[thin]) for far in _BEYOND]
         is_thin[thin] = np.all(is_free[:_KEEP_AWAY], axis=0)
         # even if there is another wall behind
         is_behind[thin[~is_thin[thin]]] = False
         is_deep[thin] = np.all(is_free, axis=0) & (found.goal[thin] > _FAR * spacing)
     return is_behind, is_thin, is_deep
-
-
-def _exit(points: Floats, distance: Floats, outward: Floats) -> Floats:
-    """The nearest points of surfaces and their normals, (n, 2, 3)."""
-    return np.stack([points - distance[:, None] * outward, outward], axis=1)

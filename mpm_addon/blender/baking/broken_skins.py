@@ -79,6 +79,6 @@ def make(scene: BlenderScene, item: BlenderObject, *, smallest: float, look: Cal
 
 def remove(scene: BlenderScene, folder: Path) -> bool:
     """Remove the pieces of the skins of a cache, and show the skins again. Returns whether there were any."""
-    had = bool(keyed_objects.pieces_of(scene, keyed_objects.OF_SKINS, folder))
+    had = keyed_objects.are_there(scene, keyed_objects.OF_SKINS, folder)
     keyed_objects.remove(scene, folder, (keyed_objects.OF_SKINS,))
     return had
