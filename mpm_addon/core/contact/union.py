@@ -23,6 +23,10 @@ GAP = 0.25
 REACH = 3.0
 # offsets from a node at which its collider's surface is sought, along each axis [cells]; not whole cells, as nodes may lie on surfaces
 STEPS = (-1.8, -0.9, 0.0, 0.9, 1.8)
+SAMPLES = np.array(list(product(STEPS, repeat=3)))
+# number of nodes whose samples are measured at once, and of the samples of a node that are tried at once
+AT_ONCE = 2048
+TRIED = 8
 
 
 def join_solids(field: Field, number: int, obstacles: Sequence[Obstacle], points: Floats, spacing: float) -> None:
@@ -92,16 +96,28 @@ def _nearest_open_surface(
         least: the least depth [m], shape (n,).
     """
     depth, normal = np.full(len(points), np.inf), np.zeros((len(points), 3))
-    for step in product(STEPS, repeat=3):
-        around = points + spacing * np.array(step)
-        distance, outward = this.distance(around)
-        surface = around - distance[:, None] * outward
-        height = ((surface - points) * outward).sum(axis=1)
-        chosen = np.flatnonzero((distance >= 0.0) & (distance <= spacing) & (height >= least) & (height < depth))
-        is_open = _distance_from(others, surface[chosen]) > OPEN * spacing
-        is_open[is_open] &= _distance_from(others, around[chosen[is_open]]) > 0.0
-        chosen = chosen[is_open]
-        depth[chosen], normal[chosen] = height[chosen], outward[chosen]
+    for begin in range(0, len(points), AT_ONCE):
+        part = slice(begin, begin + AT_ONCE)
+        around = points[part, None] + spacing * SAMPLES
+        distance, outward = (each.reshape(around.shape[:2] + each.shape[1:]) for each in this.distance(around.reshape(-1, 3)))
+        surface = around - distance[..., None] * outward
+        height = ((surface - points[part, None]) * outward).sum(axis=2)
+        height[(distance < 0.0) | (distance > spacing) | (height < least[part, None])] = np.inf
+        order = np.argsort(height, axis=1, kind="stable")
+        rows = np.arange(len(order))
+        for first in range(0, len(SAMPLES), TRIED):
+            tried = order[rows, first : first + TRIED]
+            place, which = np.nonzero(np.isfinite(height[rows[:, None], tried]))
+            if not len(place):
+                break
+            row, sample = rows[place], tried[place, which]
+            is_open = _distance_from(others, surface[row, sample]) > OPEN * spacing
+            is_open[is_open] &= _distance_from(others, around[row[is_open], sample[is_open]]) > 0.0
+            # the first one of each row is its lowest
+            found, lowest = np.unique(place[is_open], return_index=True)
+            row, sample = rows[found], sample[is_open][lowest]
+            depth[begin + row], normal[begin + row] = height[row, sample], outward[row, sample]
+            rows = np.delete(rows, found)
     return depth, normal
 
 
