@@ -4,6 +4,8 @@ These are measured again only if it has moved by part of a cell, if the blocks c
 Until then, the distance at a node decreases by the motion of the surface toward it.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,12 +14,12 @@ from ..geometry.deforming_section import DeformingSection
 from ..geometry.motion import interval, vertices_at
 from ..scene.description import Collider, Scene
 from ..transfer.blocks import BLOCK
-from .obstacle import CORNERS, EXACT_ERROR, AnimatedObstacle, Field, Floats, Ints, empty_field, field_of
+from .obstacle import CORNERS, EXACT_ERROR, MOST_LAG, AnimatedObstacle, Field, Floats, Ints, empty_field, field_of
 
 # distance that a vertex may move before the collider is measured again [cells]
 MOST_WAY = 0.1
-# blocks with a node nearer than this are near [cells]: a cell, and what the surface may move until it is measured again
-NEAR = 1.0 + MOST_WAY
+# blocks with a node nearer than this are near [cells]: a cell, and what the surface may move until it is measured and found again
+NEAR = 1.0 + MOST_WAY + MOST_LAG
 
 
 class DeformingObstacle(AnimatedObstacle):
@@ -48,7 +50,7 @@ class DeformingObstacle(AnimatedObstacle):
             self._mesh = DeformingMesh(poses, triangles, self._spacing)
         self._vertices, self._velocities = poses[0], np.zeros_like(poses[0])
         self._speeds = np.zeros(len(poses[0]))
-        self._frame = self._measured_at = float(scene.time.frame_start)
+        self._frame = self._measured_at = self._noted_at = float(scene.time.frame_start)
         self._interval: tuple[int, int] | None = None
         self._is_posed = False
         self._bounds: Floats | None = None
@@ -67,6 +69,14 @@ class DeformingObstacle(AnimatedObstacle):
             self._interval, self._velocities = between, velocities
             self._speeds = np.linalg.norm(velocities[:, [0, 2]] if self._is_plane else velocities, axis=1)
             self._field = None
+
+    def note_pose(self) -> None:
+        super().note_pose()
+        self._noted_at = self._frame
+
+    def _way(self) -> float:
+        # without a field, its velocities have changed
+        return math.inf if self._field is None else abs(self._frame - self._noted_at) / self._frame_rate * float(self._speeds.max())
 
     def begin_frame(self) -> None:
         """Measure again at the next moment, so that nothing depends on when this was last done."""

@@ -34,7 +34,7 @@ STOPPED_AT = 0.5
 
 
 class Footing:
-    """Feet and deep nodes, found at each sort for fixed colliders, else in each substep.
+    """Feet and deep nodes, found at each sort and, for moving colliders, when these have moved by part of a cell.
 
     Args:
         owner_count: number of colliders.

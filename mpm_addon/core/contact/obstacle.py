@@ -1,7 +1,8 @@
 """One rigid collider or wall: its pose and velocity, and its signed distance at the nodes of the blocks near it.
 
 A collider that moves is measured again only if it has moved by part of a cell, if it may touch other blocks, if the blocks change, or at a
-new frame. Until then, the distance at a node changes with the motion of the nearest point of its surface.
+new frame. Until then, the distance at a node changes with the motion of the nearest point of its surface. See also `ObstacleGroup`, which
+finds its surface among the nodes again only if it has moved by more than `MOST_LAG`.
 """
 
 import math
@@ -38,8 +39,12 @@ CORNERS = {
 }
 # distance that what is at a node may move before a collider is measured again [cells]
 MOST_WAY = 0.1
-# a block is near if one of its nodes is nearer than the reach of a collider's cover and what its surface may move until then [cells]
-_REACH = COVER_REACH + MOST_WAY
+# distance that a collider may move before its surface is found again among the nodes [cells]
+MOST_LAG = 0.02
+# the distance is needed at nodes that are nearer than this: the reach of a collider's cover, and what its surface may lag [cells]
+_NEEDED = COVER_REACH + MOST_LAG
+# a block is near if one of its nodes is nearer than that and what the surface may move until the next measurement [cells]
+_REACH = _NEEDED + MOST_WAY
 # half the diagonal of a block's nodes [cells]
 _RADIUS = 0.5 * np.sqrt(3.0) * (BLOCK - 1)
 # a smaller change of its size does not count as one
@@ -154,6 +159,20 @@ class AnimatedObstacle:
         self.frictions = frictions_of(collider.surface, collider.friction)
         self.is_present = True
         self.is_expelling = False
+        self._was_present = False
+
+    def note_pose(self) -> None:
+        """Remember the pose, for `lag`."""
+        self._was_present = self.is_present
+
+    def lag(self) -> float:
+        """A bound on how far points of its surface have moved since `note_pose` [m]; infinite if more than its pose has changed."""
+        is_same = self.is_present == self._was_present and not self.is_expelling
+        return self._way() if is_same else math.inf
+
+    def _way(self) -> float:
+        """A bound on how far points of its surface have moved since `note_pose` [m]."""
+        return 0.0
 
     def begin_frame(self) -> None:
         """Reset results from before a frame or subframe, since a simulation may resume from there."""
@@ -201,7 +220,7 @@ class Obstacle(AnimatedObstacle):
         self._corners = CORNERS[scene.solver.dimension]
         axes = [0, 2] if self._is_plane else [0, 1, 2]
         self._radius = float(np.linalg.norm(np.abs(shape.bounds() - self.pivot).max(axis=0)[axes]))
-        self._matrix = np.eye(4)
+        self._matrix = self._noted = np.eye(4)
         # of the pose, once something needs them
         self._known_inverse: Floats | None = None
         self._known_scale: float | None = None
@@ -218,6 +237,16 @@ class Obstacle(AnimatedObstacle):
         if self._motion is not None:
             matrix, linear, angular = velocity_at(self._motion, frame, self._frame_rate)
             self.place(matrix, linear, angular)
+
+    def note_pose(self) -> None:
+        super().note_pose()
+        self._noted = self._matrix
+
+    def _way(self) -> float:
+        change = self._matrix - self._noted
+        shift = change[:3, :3] @ self.pivot + change[:3, 3]
+        turn = float(np.linalg.norm(change[:3, :3]))
+        return float(np.linalg.norm(shift)) + (turn * self._radius if turn > 0.0 else 0.0)
 
     def place(self, matrix: Floats, linear: Floats, angular: Floats) -> None:
         """Set the pose (4, 4), world from local, the velocity of the pivot [m/s] and the angular velocity [rad/s]."""
@@ -286,14 +315,14 @@ class Obstacle(AnimatedObstacle):
             if moved is not None:
                 return moved
         middle = (BLOCK * coordinates + self._corners.mean(axis=0)) * self._spacing
-        rooms = self.distance(middle)[0] - (_RADIUS + COVER_REACH) * self._spacing
+        rooms = self.distance(middle)[0] - (_RADIUS + _NEEDED) * self._spacing
         near = np.flatnonzero(rooms < MOST_WAY * self._spacing)
         nodes = nodes_of(coordinates[near], 2 if self._is_plane else 3) * self._spacing
         distance, normal = self.distance(nodes.reshape(-1, 3))
         distance, normal = distance.reshape(nodes.shape[:2]), normal.reshape(nodes.shape)
         # far from a moving mesh the distance is only a bound, so the middle of a block alone is not enough
         nearest = distance.min(axis=1, initial=np.inf)
-        rooms[near] = nearest - COVER_REACH * self._spacing
+        rooms[near] = nearest - _NEEDED * self._spacing
         is_near = nearest < _REACH * self._spacing
         if not is_near.all():
             near, distance, normal, nodes = near[is_near], distance[is_near], normal[is_near], nodes[is_near]
@@ -340,7 +369,7 @@ class Obstacle(AnimatedObstacle):
 
     @cached_property
     def _query(self) -> DistanceQuery:
-        # the distance from a fixed collider is measured once per node, that from a moving one in every substep
+        # the distance from a fixed collider is measured once per node, that from a moving one again and again
         return distance_query(self._shape, self._spacing) if self.is_moving else self._exact
 
     @cached_property

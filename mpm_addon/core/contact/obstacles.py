@@ -22,7 +22,7 @@ from .expulsion import expel_nodes
 from .footing import Footing, numbered
 from .impulses import ROUNDS
 from .near_particles import NearParticles
-from .obstacle import EXPULSION_FRAMES, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
+from .obstacle import EXPULSION_FRAMES, MOST_LAG, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .pairs import SINK
 from .sides import walls_of
 from .surface import DEEP, LevelSets, find_surface
@@ -105,6 +105,7 @@ class ObstacleGroup:
 
     def begin_frame(self) -> None:
         """Prepare for a frame or subframe."""
+        self._layout = None
         for obstacle in self.obstacles:
             obstacle.begin_frame()
 
@@ -129,9 +130,19 @@ class ObstacleGroup:
             fastest = max(fastest, obstacle.speed(store.layout.node_coordinates[near]))
         return fastest
 
+    def follow(self, store: ParticleStore) -> bool:
+        """Find the surfaces of moving colliders again if they have moved by more than `MOST_LAG` since; returns whether they were found."""
+        if self._layout is store.layout and max(obstacle.lag() for obstacle in self.obstacles) <= MOST_LAG * self.spacing:
+            self.footing.take_motion(self._level_sets)
+            return False
+        self.find_surfaces(store)
+        return True
+
     def find_surfaces(self, store: ParticleStore) -> None:
         """Find the colliders' surfaces among the nodes around the particles; distances of fixed colliders at known nodes are reused."""
         layout = store.layout
+        for obstacle in self.obstacles:
+            obstacle.note_pose()
         self._measure(layout)
         field = self._field
         self._level_sets = self._locate(layout)

@@ -182,8 +182,8 @@ class Stepper:
             obstacle.take_values(frame)
             if obstacle.is_moving:
                 obstacle.move_to(frame)
-                obstacle.find_surfaces(self._store)
-                self._space.uncover()
+                if obstacle.follow(self._store):
+                    self._space.uncover()
                 fastest = max(fastest, obstacle.speed(self._store))
         return fastest
 
