@@ -14,7 +14,8 @@ from ..geometry.deforming_section import DeformingSection
 from ..geometry.motion import interval, vertices_at
 from ..scene.description import Collider, Scene
 from ..transfer.blocks import BLOCK
-from .obstacle import CORNERS, EXACT_ERROR, MOST_LAG, AnimatedObstacle, Field, Floats, Ints, empty_field, field_of
+from .animated_obstacle import AnimatedObstacle
+from .obstacle import CORNERS, EXACT_ERROR, MOST_LAG, Field, Floats, Ints, empty_field, field_of
 
 # distance that a vertex may move before the collider is measured again [cells]
 MOST_WAY = 0.1

@@ -15,6 +15,7 @@ from ..scene.description import Collider, Scene
 from ..transfer.layout import Layout, places_of
 from ..transfer.particle_store import ParticleStore
 from ..transfer.reach import mark_reached
+from .animated_obstacle import EXPULSION_FRAMES
 from .coverage import find_covered
 from .deforming_obstacle import DeformingObstacle
 from .exchange import sum_inertia
@@ -22,7 +23,7 @@ from .expulsion import expel_nodes
 from .footing import Footing, numbered
 from .impulses import ROUNDS
 from .near_particles import NearParticles
-from .obstacle import EXPULSION_FRAMES, MOST_LAG, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
+from .obstacle import MOST_LAG, Floats, Ints, Obstacle, empty_field, joined_fields, nodes_of
 from .pairs import SINK
 from .sides import walls_of
 from .surface import DEEP, LevelSets, find_surface

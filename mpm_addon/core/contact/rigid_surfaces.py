@@ -18,8 +18,9 @@ from ..geometry.section import section_of
 from ..geometry.shapes import Plane
 from ..geometry.surface_elements import SurfaceElements, surface_elements
 from ..scene.description import Scene
+from .animated_obstacle import AnimatedObstacle
 from .deforming_obstacle import DeformingObstacle
-from .obstacle import AnimatedObstacle, Floats, Ints, Obstacle
+from .obstacle import Floats, Ints, Obstacle
 
 # greatest dot product of two normals in contact: a point of a face touches what is in front of the face, not beside it
 FACING = -0.3
