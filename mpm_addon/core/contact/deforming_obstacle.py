@@ -1,7 +1,7 @@
 """A collider that deforms: its pose, and its distance and velocity at the nodes of the blocks near it.
 
-These are measured again only if it has moved by part of a cell, if the blocks change, or if the velocities of its vertices change.
-Until then, the distance at a node decreases by the motion of the surface toward it.
+These are measured again only if what is near has moved by part of a cell, if the blocks change, or if the velocities of its vertices
+change. Until then, the distance at a node decreases by the motion of the surface toward it.
 """
 
 import math
@@ -49,8 +49,8 @@ class DeformingObstacle(AnimatedObstacle):
             self._mesh = DeformingSection(poses, triangles, self._spacing, f'Collider "{collider.name}"')
         else:
             self._mesh = DeformingMesh(poses, triangles, self._spacing)
-        self._vertices, self._velocities = poses[0], np.zeros_like(poses[0])
-        self._speeds = np.zeros(len(poses[0]))
+        self._places, self._placed_at = poses[0], float(scene.time.frame_start)
+        self._velocities, self._speeds = np.zeros_like(poses[0]), np.zeros(len(poses[0]))
         self._frame = self._measured_at = self._noted_at = float(scene.time.frame_start)
         self._interval: tuple[int, int] | None = None
         self._is_posed = False
@@ -58,18 +58,19 @@ class DeformingObstacle(AnimatedObstacle):
         self._keys: Ints | None = None
         self._field: Field | None = None
         self._box = np.zeros((2, 3))
+        self._known_near_speed: float | None = None
 
     def move_to(self, frame: float) -> None:
         """Update the pose and velocities for a time, in frames."""
         self._frame = frame
         between = interval(self._motion, frame)[:2]
-        self._vertices, velocities = vertices_at(self._motion, frame, self._frame_rate)
         if between != self._interval or between[0] != between[1]:
             self._is_posed, self._bounds = False, None
         if between != self._interval:
-            self._interval, self._velocities = between, velocities
+            self._places, velocities = vertices_at(self._motion, frame, self._frame_rate)
+            self._interval, self._velocities, self._placed_at = between, velocities, frame
             self._speeds = np.linalg.norm(velocities[:, [0, 2]] if self._is_plane else velocities, axis=1)
-            self._field = None
+            self._field, self._known_near_speed = None, None
 
     def note_pose(self) -> None:
         super().note_pose()
@@ -77,7 +78,14 @@ class DeformingObstacle(AnimatedObstacle):
 
     def _way(self) -> float:
         # without a field, its velocities have changed
-        return math.inf if self._field is None else abs(self._frame - self._noted_at) / self._frame_rate * float(self._speeds.max())
+        return math.inf if self._field is None else abs(self._frame - self._noted_at) / self._frame_rate * self._near_speed()
+
+    @property
+    def _vertices(self) -> Floats:
+        """The vertices in the current pose [m], found when they are needed: not in each substep."""
+        if self._placed_at != self._frame:
+            self._places, self._placed_at = vertices_at(self._motion, self._frame, self._frame_rate)[0], self._frame
+        return self._places
 
     def begin_frame(self) -> None:
         """Measure again at the next moment, so that nothing depends on when this was last done."""
@@ -126,8 +134,15 @@ class DeformingObstacle(AnimatedObstacle):
 
     def speed(self, near: Ints) -> float:
         """The greatest speed [m/s] of the vertices that may come near particles within a frame; `near` is not used."""
-        if not self.is_present:
-            return 0.0
+        return self._near_speed() if self.is_present else 0.0
+
+    def _near_speed(self) -> float:
+        """The speed of the last measurement, which finds the blocks anew."""
+        if self._known_near_speed is None:
+            self._known_near_speed = self._greatest_near_speed()
+        return self._known_near_speed
+
+    def _greatest_near_speed(self) -> float:
         reach = self._speeds / self._frame_rate + BLOCK * self._spacing
         is_near = np.ones(len(reach), np.bool_)
         for axis in (0, 2) if self._is_plane else range(3):
@@ -140,7 +155,7 @@ class DeformingObstacle(AnimatedObstacle):
         if not self.is_present:
             return empty_field(2 if self._is_plane else 3)
         passed = (self._frame - self._measured_at) / self._frame_rate
-        if self._field is None or self._keys is not keys or abs(passed) * self._speeds.max() > MOST_WAY * self._spacing:
+        if self._field is None or self._keys is not keys or abs(passed) * self._near_speed() > MOST_WAY * self._spacing:
             self._field = self._measured(number, keys, coordinates)
             self._keys, self._measured_at = keys, self._frame
             return self._field
@@ -150,6 +165,7 @@ class DeformingObstacle(AnimatedObstacle):
     def _measured(self, number: int, keys: Ints, coordinates: Ints) -> Field:
         mesh = self._posed()
         edge = BLOCK * self._spacing
+        self._known_near_speed = None
         self._box = np.array([coordinates.min(axis=0), coordinates.max(axis=0) + 1]) * edge if len(keys) else np.zeros((2, 3))
         reach = NEAR * self._spacing
         low, high = mesh.bounds() + np.array([[-reach], [reach]])

@@ -9,7 +9,7 @@ import pytest
 from mpm_addon.core.contact.deforming_obstacle import DeformingObstacle
 from mpm_addon.core.contact.obstacle import MOST_LAG, Obstacle, nodes_of
 from mpm_addon.core.contact.obstacles import ObstacleGroup
-from mpm_addon.core.geometry.shapes import SHAPES
+from mpm_addon.core.geometry.shapes import SHAPES, Mesh
 from mpm_addon.core.scene.animation import Animation, Motion
 from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.stepping.simulation import Simulation
@@ -121,3 +121,23 @@ def test_a_collider_that_appears_lags_for_ever(shape: Any) -> None:
         assert math.isinf(obstacle.lag()) == is_lost
         obstacle.note_pose()
         obstacle.measure(0, nothing, nothing.reshape(0, 3))
+
+
+def test_a_fast_part_far_away_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collider is measured, and its surface found, as often as the part near the material has moved."""
+    far = PLATE.vertices + np.array([30.0, 0.0, 0.0])
+    both = Mesh(np.concatenate([PLATE.vertices, far]), np.concatenate([PLATE.triangles, PLATE.triangles + len(far)]))
+    bulge = bulging(PLATE, 0.04, 3).vertices
+    assert bulge is not None
+    swing = np.array([0.0, 3.0, 0.0])
+    found = []
+    for shift in (0.0 * swing, swing):
+        poses = np.concatenate([bulge, far + np.array([0.0, 1.0, 2.0])[:, None, None] * shift], axis=1)
+        watch = Watch(monkeypatch)
+        collider = Collider("both", both, motion=Motion(np.array([1.0, 2.0, 3.0]), vertices=poses))
+        for _ in Simulation(beside(collider)).frames():
+            pass
+        assert max(watch.distances) < MOST_LAG + 0.01
+        found.append(watch.found)
+        monkeypatch.undo()
+    assert found[0] == found[1]
