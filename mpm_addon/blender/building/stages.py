@@ -53,6 +53,8 @@ class Studio:
         samples, bounces, fog_bounces: settings of Cycles; light that is scattered in fog less often makes it gray.
         noise: how noisy a pixel may be that gets no further samples, before noise is removed.
         view: view transform and look; the scene's own if not given.
+        is_clear: whether the picture is full of what light passes. A few samples of the colors and normals that show through it would
+            guide the removal of noise astray, and its faces would look grained.
         is_full: whether particles are as small as declared for the full size, with fine surfaces and motion blur.
     """
 
@@ -65,6 +67,7 @@ class Studio:
     bounces: int = 12
     fog_bounces: int = 4
     view: tuple[str, str] | None = None
+    is_clear: bool = False
     is_full: bool = False
 
 
@@ -108,6 +111,10 @@ class Stage:
     def outdoors(self, sun: Point, power: float, *, sky: Rgb, brightness: float) -> None:
         """Light the scene by a sun in a direction and a sky instead of the studio's lamps."""
         self.studio = replace(self.studio, lamps=(Lamp("Sun", sun, power, 0.02, "SUN"),), sky=sky, brightness=brightness)
+
+    def clear(self) -> None:
+        """Say that the scene is mostly seen through, see `Studio`."""
+        self.studio = replace(self.studio, is_clear=True)
 
     def cells(self, edge: float, *, full: float | None = None) -> None:
         """Set the cell size [m]; `full` is that in full size, if it differs."""
@@ -356,6 +363,7 @@ class Stage:
         cycles = self.scene.cycles
         cycles.samples, cycles.use_denoising, cycles.max_bounces = studio.samples, True, studio.bounces
         cycles.adaptive_threshold, cycles.volume_bounces = studio.noise, studio.fog_bounces
+        cycles.denoising_input_passes = "RGB" if studio.is_clear else "RGB_ALBEDO_NORMAL"
         # light that is reflected inside drops and between panes also counts toward these, and goes dark at Blender's 4 and 8
         cycles.glossy_bounces, cycles.transparent_max_bounces = studio.bounces, _MOST_PANES
 

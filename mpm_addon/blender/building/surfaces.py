@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 
 from ..display.materials import Shader, tree_of
 from ..host.blender_types import BlenderMaterial, BlenderObject
@@ -96,6 +97,33 @@ def _wetted(shader: Shader, place: Any, color: Any, roughness: float, wet: Stran
     dark = shader.node("ShaderNodeMix", {0: soaked, 6: color, 7: (0.0, 0.0, 0.0, 1.0)}, data_type="RGBA")
     rough = shader.node("ShaderNodeMapRange", {0: share, 3: roughness, 4: _SHINE}).outputs[0]
     return {"Base Color": dark.outputs[2], "Roughness": rough}
+
+
+def layer(item: BlenderObject, colors: tuple[Rgb, Rgb], count: int) -> None:
+    """Give an object a milky material with upright layers of two colors in turn, which follow its UV map, and unwrap it from the front.
+
+    Args:
+        count: the number of layers.
+    """
+    mesh: Any = item.data
+    places, corners = np.empty(3 * len(mesh.vertices), np.float32), np.empty(len(mesh.loops), np.int32)
+    mesh.attributes["position"].data.foreach_get("vector", places)
+    mesh.attributes[".corner_vert"].data.foreach_get("value", corners)
+    flat = places.reshape(-1, 3)[:, [0, 2]]
+    flat = (flat - flat.min(axis=0)) / np.maximum(np.ptp(flat, axis=0), 1e-9)
+    mesh.attributes.new("UVMap", "FLOAT2", "CORNER").data.foreach_set("vector", np.ascontiguousarray(flat[corners]).reshape(-1))
+    material = _new(item.name, colors[0])
+    if tree_of(material) is not None:
+        shader = Shader(tree_of(material))
+        height = shader.node("ShaderNodeSeparateXYZ", {0: shader.node("ShaderNodeUVMap", {}, uv_map="UVMap").outputs[0]}).outputs["Y"]
+        pair = shader.node("ShaderNodeMath", {0: height, 1: 0.5 * count}, operation="MULTIPLY").outputs[0]
+        place = shader.node("ShaderNodeMath", {0: pair}, operation="FRACT").outputs[0]
+        is_second = shader.node("ShaderNodeMath", {0: place, 1: 0.5}, operation="GREATER_THAN").outputs[0]
+        mixed = shader.node("ShaderNodeMix", {0: is_second, 6: (*colors[0], 1.0), 7: (*colors[1], 1.0)}, data_type="RGBA").outputs[2]
+        depth = 0.1 * max(item.dimensions)
+        milky = {"Subsurface Weight": 1.0, "Subsurface Radius": (1.0, 0.7, 0.5), "Subsurface Scale": depth, "Roughness": 0.15}
+        shader.end(shader.node("ShaderNodeBsdfPrincipled", {"Base Color": mixed, **milky}))
+    mesh.materials.append(material)
 
 
 def glaze(item: BlenderObject) -> None:

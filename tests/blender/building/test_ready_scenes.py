@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mpm_addon.blender.building.ready_scenes import SCENES, adding
@@ -126,6 +127,24 @@ def test_all_of_a_ready_scene_is_in_its_own_collection(bpy: Any, name: str) -> N
     collection = scene.collection.children[0]
     assert collection.name == SCENES[name].LABEL
     assert {item.name for item in collection.objects} == {item.name for item in scene.objects}
+
+
+@blender
+def test_a_block_of_jelly_has_layers_that_follow_its_uv_map(bpy: Any) -> None:
+    """From its bottom to its top, on all sides."""
+    mesh = add(bpy, "jelly_stack").objects["Orange"].data
+    place, corner, uv = (
+        np.empty(3 * len(mesh.vertices), np.float32),
+        np.empty(len(mesh.loops), np.int32),
+        np.empty(2 * len(mesh.loops), np.float32),
+    )
+    for name, field, values in (("position", "vector", place), (".corner_vert", "value", corner), ("UVMap", "vector", uv)):
+        mesh.attributes[name].data.foreach_get(field, values)
+    height = place[2::3][corner]
+    assert np.allclose(uv[1::2], (height - height.min()) / np.ptp(height), atol=1e-6)
+    # few samples of what shows through jelly would guide the removal of noise astray
+    assert bpy.context.scene.cycles.denoising_input_passes == "RGB"
+    assert [node.uv_map for node in mesh.materials[0].node_tree.nodes if node.type == "UVMAP"] == ["UVMap"]
 
 
 def dust_of(scene: Any) -> float:

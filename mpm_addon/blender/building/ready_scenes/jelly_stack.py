@@ -1,7 +1,8 @@
-"""Blocks of jelly fall onto each other."""
+"""Blocks of jelly fall onto each other; one has layers, which follow its UV map as it bends."""
 
 from ..solids import Point, box, cylinder
 from ..stages import Stage
+from ..surfaces import layer
 
 LABEL = "Jelly Stack"
 DESCRIPTION = "Blocks of jelly fall onto a plate, wobble and come to rest"
@@ -13,13 +14,18 @@ _BLOCKS: tuple[tuple[str, tuple[float, float, float], tuple[float, float], Point
     ("Orange", (0.95, 0.33, 0.02), (0.19, 0.10), (-0.015, -0.01, 0.58), (-5.0, 4.0, -15.0)),
     ("Blueberry", (0.10, 0.10, 0.60), (0.15, 0.09), (0.01, 0.0, 0.80), (9.0, 7.0, 30.0)),
 )
+# The block that has layers, and the color of every other one.
+_LAYERED, _MILK = "Orange", (0.90, 0.80, 0.62)
 
 
 def build(stage: Stage) -> None:
     stage.frames(60)
     stage.cells(0.0155, full=0.0078)
+    stage.clear()
     stage.floor(0.9, (0.55, 0.47, 0.42), friction=0.8)
     stage.collider("Plate", cylinder(0.34, 0.06, steps=96), (0.0, 0.0, 0.03), (0.85, 0.85, 0.83), bevel=0.015, roughness=0.2, friction=1.0)
     for name, color, (width, height), at, turn in _BLOCKS:
-        stage.emitter(name, box((width, width, height)), at, "gelatin", rotation=turn, bevel=0.012, color=color)
+        block = stage.emitter(name, box((width, width, height)), at, "gelatin", rotation=turn, bevel=0.012, color=color)
+        if name == _LAYERED:
+            layer(block, (color, _MILK), 4)
     stage.camera((-0.62, -1.25, 0.62), (0.0, 0.0, 0.25), lens=50.0, stop=2.8)
