@@ -104,7 +104,9 @@ def test_a_saved_preset_keeps_its_heat(tmp_path: Path) -> None:
     preset = material_preset("chocolate")
     saved = read_material_preset(save_preset(tmp_path, preset))
     assert (saved.thermal, saved.curves) == (preset.thermal, preset.curves)
-    assert sum(material_preset(name).thermal is not None for name in material_preset_names()) == 5
+    warm = {name: preset.thermal for name in material_preset_names() if (preset := material_preset(name)).thermal is not None}
+    assert sum(thermal.melting_temperature is not None for thermal in warm.values()) == 5
+    assert set(warm) - {"wax", "butter", "chocolate", "melting_ice", "lava"} == {"water"}
 
 
 def test_a_painted_temperature_is_carried_without_heat_and_refused_with_it(tmp_path: Path) -> None:
@@ -140,3 +142,12 @@ def test_the_fluid_that_a_material_melts_into_is_that_of_a_preset_or_of_a_table(
     ):
         with pytest.raises(SceneError, match=message):
             read_scene(scene_file(tmp_path, f'preset = "wax"\nmelts_into = {value}', solver=warm))
+
+
+def test_water_conducts_heat() -> None:
+    """Otherwise, ice in hot water would never melt."""
+    water, ice = material_preset("water").thermal, material_preset("melting_ice").thermal
+    assert water is not None
+    assert ice is not None
+    # what the ice has become
+    assert (water.heat_capacity, water.conductivity) == pytest.approx((ice.liquid_heat_capacity, ice.liquid_conductivity), rel=0.01)
