@@ -140,6 +140,7 @@ class Topic(StrEnum):
     CLOSING_COLLIDER = "closing_collider", True
     SOFT_SURFACE = "soft_surface", True
     SURFACE_SUBSTEPS = "surface_substeps", True
+    VISCOUS_SUBSTEPS = "viscous_substeps", True
     PREVIEW_PARTICLES = "preview_particles"
     CRUSHED = "crushed"
     MEMORY = "memory"

@@ -27,6 +27,7 @@ from ..scene.shape import Shape
 from .capillarity import tense_surfaces
 from .leaving import lost_material
 from .openings import closing_colliders, narrow_openings
+from .viscosity import viscous_materials
 
 # Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].
 THINNEST_COLLIDER = 1.0
@@ -73,6 +74,7 @@ def scene_warnings(scene: Scene) -> list[SceneWarning]:
         *narrow_openings(scene),
         *closing_colliders(scene),
         *tense_surfaces(scene),
+        *viscous_materials(scene),
     ]
 
 

@@ -370,6 +370,14 @@ def wave_speed_of(emitter: Emitter, scene: Scene) -> float:
 
 def _longest_substep(emitter: Emitter, scene: Scene, *, has_rest_state: bool) -> float:
     """The longest substep that viscosity and surface tension allow [s]; where a material is painted or random, as for `wave_speed_of`."""
+    material, (_, mass_scale) = scene.materials[emitter.material], _stiffest_and_lightest(emitter)
+    laws = [law for law in (material.law, material.melts_into) if law is not None]
+    capillary = [law.capillary_limit(scene.solver.grid_spacing, mass_scale) for law in laws]
+    return min(viscous_substep(emitter, scene, has_rest_state=has_rest_state), *capillary)
+
+
+def viscous_substep(emitter: Emitter, scene: Scene, *, has_rest_state: bool) -> float:
+    """The longest substep that viscosity allows [s]; where a material is painted or random, as for `wave_speed_of`."""
     material, (stiffness_scale, mass_scale) = scene.materials[emitter.material], _stiffest_and_lightest(emitter)
     solver, limits = scene.solver, [math.inf]
     for law, scale in ((material.law, stiffness_scale), (material.melts_into, 1.0)):
@@ -382,7 +390,6 @@ def _longest_substep(emitter: Emitter, scene: Scene, *, has_rest_state: bool) ->
                 inverse_inertia=solver.affine_inertia,
             )
             limits.append(viscous * (REST_SHARE * solver.dimension if has_rest_state else 1.0))
-            limits.append(law.capillary_limit(solver.grid_spacing, mass_scale))
     return min(limits)
 
 
