@@ -19,11 +19,11 @@ def file_warnings(scene: BlenderScene, cache: str) -> Iterator[SceneWarning]:
     if not bpy.data.filepath:
         message = Message(f"The file is not saved, so frames go to a temporary folder ({cache})", ("save it before the bake",))
         yield SceneWarning(Topic.UNSAVED_FILE, message)
-    yield from _scaled_gravity(scene)
+    yield from scaled_gravity(scene)
     yield from _viewport_shapes(scene)
 
 
-def _scaled_gravity(scene: BlenderScene) -> Iterator[SceneWarning]:
+def scaled_gravity(scene: BlenderScene) -> Iterator[SceneWarning]:
     """Earth's gravity in meters, in a scene whose unit is not a meter."""
     units, effective = meters(scene), math.hypot(*scene_gravity(scene))
     if not scene.mpm.solver.use_scene_gravity or math.isclose(units, 1.0, rel_tol=_TOLERANCE):

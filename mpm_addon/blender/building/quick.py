@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from ...core.advice.preflight import shape_thickness
 from ...core.errors import MpmError, SceneError
 from ...core.geometry.shapes.mesh import Mesh
+from ...core.laws import FluidLaw
 from ...core.messages import Message
 from ...core.scene.emitter import PARTICLES_PER_CELL, THINNEST_EMITTER
+from ...storage.presets import material_preset
+from ..baking.file_warnings import scaled_gravity
 from ..host import sidebar
 from ..host.blender_types import BlenderEvent, BlenderObject, Context, Layout
 from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_geometry
@@ -31,8 +34,9 @@ _CELLS_ACROSS_THINNEST = 3.0
 _LARGEST_EXCESS = 4.0
 # Particles as a multiple or a part of the requested number that are worth a note.
 _OTHER_COUNT = 2.0
-# Margin and thickness of an added floor, relative to the objects above it; its least thickness in cells.
-_FLOOR_REACH, _FLOOR_DEPTH, _FLOOR_CELLS = 1.5, 0.15, 4.0
+# Margin and thickness of an added floor, relative to the objects above it; its least thickness in cells. Liquids spread farther: within a
+# second, a cube of water does over four times its width.
+_FLOOR_REACH, _LIQUID_REACH, _FLOOR_DEPTH, _FLOOR_CELLS = 1.5, 4.5, 0.15, 4.0
 _FALL = 0.25
 
 
@@ -69,7 +73,8 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
     if not fit_cells(context.scene, cell, without=items):
         refused += _too_thin(context, emitters)
         notes += _other_count(context, emitters, particle_count)
-    notes += _add_ground(context, emitters)
+    notes += _add_ground(context, emitters, reach=_LIQUID_REACH if _is_liquid(material) else _FLOOR_REACH)
+    notes += [warning.message for warning in scaled_gravity(context.scene)]
     select_only(context, items)
     return refused, notes
 
@@ -124,7 +129,10 @@ def _unfit(item: BlenderObject) -> Message | None:
         return Message("it shows baked particles", ("click their emitters in MPM tab > Objects",), subject)
     if item.type not in SURFACE_TYPES:
         kind = item.type.replace("_", " ").lower()
-        return Message(f"a {kind} has no surface", ("select a mesh, a curve, a text or a metaball",), subject)
+        article = "an" if kind[0] in "aeiou" else "a"
+        if item.type == "EMPTY" and item.instance_collection is not None:
+            return Message("an empty has no surface of its own", ("choose its type in the Physics tab to use its collection",), subject)
+        return Message(f"{article} {kind} has no surface", ("select a mesh, a curve, a text or a metaball",), subject)
     return None
 
 
@@ -180,10 +188,17 @@ def _other_count(context: Context, emitters: list[NewEmitter], wanted: int) -> l
     return [Message(problem, (f"for these, set it to {_cell(volume, wanted):.2g} (MPM tab > Quality)",))]
 
 
-def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
+def _is_liquid(material: str) -> bool:
+    return isinstance(material_preset(material).law, FluidLaw)
+
+
+def _add_ground(context: Context, emitters: list[NewEmitter], *, reach: float) -> list[Message]:
     """Let objects fall on all that the scene shows below them, or on an added floor. Returns a message for each such ground.
 
     A domain holds them; and the bounds of an empty do not contain the collection that it instances.
+
+    Args:
+        reach: the margin of a floor, relative to the objects.
     """
     colliders = [item for item in context.scene.objects if item.mpm.type == "collider"]
     if context.scene.mpm.domain.kind != "unbounded" or any(item.type not in SURFACE_TYPES for item in colliders):
@@ -191,13 +206,14 @@ def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
     stacks = [(emitter, grounds_below(context, emitter.shape, [each.item for each in emitters])) for emitter in emitters]
     bare = [emitter for emitter, grounds in stacks if not grounds]
     if bare:
-        _add_floor(context, bare)
+        _add_floor(context, bare, reach)
     shown = {ground.item.name: ground for _, grounds in stacks for ground in grounds if ground.item.mpm.type != "collider"}
     told = []
     for name, ground in shown.items():
         subject = f'Object "{name}"'
         if ground.is_flat or ground.encloses or ground.item.library is not None:
-            _add_floor(context, [emitter for emitter, grounds in stacks if any(each.item == ground.item for each in grounds)], ground)
+            above = [emitter for emitter, grounds in stacks if any(each.item == ground.item for each in grounds)]
+            _add_floor(context, above, reach, ground)
             told.append(Message("particles fall on a floor below its surface, which is hidden in renders", (), subject))
         else:
             make_collider(ground.item)
@@ -205,7 +221,7 @@ def _add_ground(context: Context, emitters: list[NewEmitter]) -> list[Message]:
     return told
 
 
-def _add_floor(context: Context, emitters: list[NewEmitter], ground: Ground | None = None) -> None:
+def _add_floor(context: Context, emitters: list[NewEmitter], margin: float, ground: Ground | None = None) -> None:
     """Add a plate at z = 0 if the objects are just above it, or a little below them.
 
     That for a ground is at its height, as large as a level one, and hidden.
@@ -214,7 +230,7 @@ def _add_floor(context: Context, emitters: list[NewEmitter], ground: Ground | No
     low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
     size = high - low
     top = 0.0 if 0.0 <= low[2] <= size.max() else float(low[2] - _FALL * size[2])
-    reach = 0.5 * float(size[:2].max()) + _FLOOR_REACH * float(size.max())
+    reach = 0.5 * float(size[:2].max()) + margin * float(size.max())
     depth = max(_FLOOR_DEPTH * float(size.max()), _FLOOR_CELLS * (cell_size(context.scene) or 0.0))
     top = top if ground is None else ground.height
     outline = _outline_of_floor(ground, 0.5 * (low + high)[:2], reach)

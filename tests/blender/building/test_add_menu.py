@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.building import add_menu, quick
+from mpm_addon.blender.host.meshes import world_bounds
 from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.blender.reading.simulated_objects import meters
@@ -168,6 +169,39 @@ def test_quick_emitters_get_a_floor_and_a_fitting_cell_size(bpy: Any) -> None:
     assert [collider.name for collider in scene.colliders] == ["Floor"]
     assert scene.colliders[0].shape.bounds()[1, 2] * meters(bpy.context.scene) == pytest.approx(0.0)
     assert warnings_of(scene, cost) == []
+
+
+def test_the_floor_for_a_liquid_is_wider(bpy: Any) -> None:
+    """Within half a second, a cube of water spreads beyond a floor that is wide enough for what holds together."""
+    cube = add_mesh(bpy, "Cube")
+    cube.location = (0.0, 0.0, 0.8)
+    widths = []
+    for material in ("snow", "water"):
+        select(bpy, cube)
+        bpy.ops.mpm.quick(material=material)
+        floor = next(item for item in bpy.context.scene.objects if item.mpm.type == "collider")
+        low, high = world_bounds(floor)
+        widths.append(high[0] - low[0])
+        bpy.data.objects.remove(floor)
+    low, high = world_bounds(cube)
+    assert widths == pytest.approx([4.0 * (high[0] - low[0]), 10.0 * (high[0] - low[0])])
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_slow_gravity_of_small_units_is_told(bpy: Any, unit: float) -> None:
+    bpy.context.scene.unit_settings.scale_length = unit
+    select(bpy, add_mesh(bpy, "Cube"))
+    _, notes = quick.quick_emitters(bpy.context, "jelly", 1000)
+    assert any("Unit Scale" in text and "slow motion" in text for text in map(in_blender, notes)) == (unit != 1.0)
+
+
+def test_an_empty_is_told_what_it_can_be(bpy: Any) -> None:
+    empty = bpy.data.objects.new("Empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    select(bpy, empty)
+    assert 'Object "Empty": an empty has no surface; select a mesh' in error_of(bpy.ops.mpm.quick)
+    empty.instance_type, empty.instance_collection = "COLLECTION", bpy.data.collections.new("Parts")
+    assert "choose its type in the Physics tab to use its collection" in error_of(bpy.ops.mpm.quick)
 
 
 def test_what_is_thin_gets_finer_cells_and_a_few_times_more_particles_at_most(bpy: Any) -> None:
