@@ -321,7 +321,7 @@ def _pack() -> None:
 def _outside(folder: Path) -> list[str]:
     """Files that are neither packed, nor in the publication's folder, nor Blender's own, such as its brushes."""
     paths = (Path(path) for path in bpy.utils.blend_paths(absolute=True, packed=False, local=False))
-    own = [Path(place).resolve() for place in map(bpy.utils.resource_path, ("LOCAL", "SYSTEM")) if place]
+    own = [Path(place).resolve() for place in (bpy.utils.resource_path("LOCAL"), bpy.utils.resource_path("SYSTEM")) if place]
     known = (folder.resolve(), *own)
     return sorted({str(path) for path in paths if not any(path.resolve().is_relative_to(place) for place in known)})
 

@@ -8,6 +8,7 @@ from the surface on the particles' side, because for these it lies inside the wa
 the wall along the normal.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,10 +20,11 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..transfer.blocks import NEIGHBORS
 from ..transfer.layout import Layout
+from ..transfer.node_lookup import node_of_place
 from ..transfer.particle_store import ParticleStore
 from .node_marks import Marks, copy_surroundings, empty_surroundings, mark_from_run
 from .surface import LevelSets
-from .thinness import OPPOSITE, nodes_near_thin, surface_behind
+from .thinness import OPPOSITE, is_in_wall, nodes_near_thin, surface_behind
 
 HELD, STUCK = 1, 2
 # how far the splines of particles reach, and how far particles may have sunk into a thin wall [cells]
@@ -30,6 +32,14 @@ QUADRATIC_REACH, CUBIC_REACH, SUNKEN = 1.5, 2.0, 0.5
 # how far outside of an edge nodes keep particles in that sank into the wall, over the depth below which nodes belong to the other side, for
 # quadratic splines .75 cells: at .5, 3 of 5,700 get out; at 1, more drops hang
 EDGE_SHARE = 0.375
+# depth of the middle of a thin wall below its surface, at least [cells]
+MIDDLE = 0.5
+# nodes below the rim of a hole, up to this far from it, are left alone: held, they would stop what flows through [cells]
+RIM = 0.75
+# in two dimensions, nodes closer to a wall are held at its rim, too: there, water that runs down it creeps inside [cells]
+CLOSE = 0.25
+# number of samples on the way over an edge
+PARTS = 6
 # reach of a particle's spline until the next sort, see `farthest_drift` [cells]
 PARTICLE_REACH = 2.5
 # distance that a surface moves before the sides of its nodes are marked again [cells]
@@ -154,6 +164,50 @@ def recall_sides(tickets, level_sets, before, front_before, back_before, has_fro
             has_back[row, place] = front_before[old, place] if is_turned else back_before[old, place]
 
 
+@generic
+def is_covered(row, place, depth, behind, around, row_of_block, level_sets):
+    """Whether the wall goes on around the place in it that is nearest to a node outside: not so at the rim of a hole.
+
+    Args:
+        depth, behind: of the node below the surface on the other side [m], and the row and place of a node there; see `surface_behind`.
+        around, row_of_block: see `row_and_place`.
+        level_sets: see `LevelSets`.
+    """
+    ix, iy, iz = node_of_place(place, level_sets.distance.shape[1])
+    nx, ny, nz = level_sets.normal[behind]
+    up = nx, ny, nz
+    way = depth / level_sets.spacing - MIDDLE
+    at = ix + way * nx, iy + way * ny, iz + way * nz
+    if not is_in_wall(at[0], at[1], at[2], around, row_of_block, level_sets):
+        # beyond an edge: back over it
+        mx, my, mz = level_sets.normal[row, place]
+        off = mx * nx + my * ny + mz * nz
+        mx, my, mz = mx - off * nx, my - off * ny, mz - off * nz
+        far = -(level_sets.distance[row, place] / level_sets.spacing + RIM) / max(math.sqrt(mx * mx + my * my + mz * mz), 1e-9)
+        return is_walled(at, (far * mx, far * my, far * mz), up, around, row_of_block, level_sets)
+    # two directions along the wall; in 2D, the first is in the plane
+    length = math.sqrt(nx * nx + nz * nz)
+    ux, uz = (RIM * nz / length, -RIM * nx / length) if length > 0.0 else (RIM, 0.0)
+    vx, vy, vz = (ny * uz, nz * ux - nx * uz, -ny * ux) if around.size == NEIGHBORS else (ux, 0.0, uz)
+    for along in ((ux, 0.0, uz), (-ux, 0.0, -uz), (vx, vy, vz), (-vx, -vy, -vz)):
+        x, y, z = at[0] + along[0], at[1] + along[1], at[2] + along[2]
+        is_on = is_in_wall(x, y, z, around, row_of_block, level_sets) or is_walled(at, along, up, around, row_of_block, level_sets)
+        if not is_on:
+            return False
+    return True
+
+
+@generic
+def is_walled(at, along, up, around, row_of_block, level_sets):
+    """Whether a wall stands a cell `up` from a point on the way `along`, as another side of a cup does on its floor."""
+    for part in range(PARTS + 1):
+        share = part / PARTS
+        x, y, z = at[0] + up[0] + share * along[0], at[1] + up[1] + share * along[1], at[2] + up[2] + share * along[2]
+        if is_in_wall(x, y, z, around, row_of_block, level_sets):
+            return True
+    return False
+
+
 @parallel_kernel
 def turn_nodes(tickets, level_sets, neighbors, reach, has_front, has_back, distance, normal, held):
     """Give nodes that particles reach only from behind the distance and normal from the surface on the particles' side.
@@ -190,7 +244,8 @@ def turn_nodes(tickets, level_sets, neighbors, reach, has_front, has_back, dista
                     normal[row, place] = 0.0
                 continue
             if has_front[row, place]:
-                if depth < reach:
+                is_close = distance[row, place] <= (0.0 if around.size == NEIGHBORS else CLOSE * level_sets.spacing)
+                if depth < reach and (is_close or is_covered(row, place, depth, (other, at), around, row_of_block, level_sets)):
                     held[row, place] = HELD
                 continue
             nx, ny, nz = level_sets.normal[other, at]

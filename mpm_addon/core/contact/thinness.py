@@ -78,6 +78,22 @@ def surface_behind(row, place, around, row_of_block, level_sets):
     return 0.0, -1, 0
 
 
+@kernel
+def is_in_wall(x, y, z, around, row_of_block, level_sets):
+    """Whether a point is in a collider, by the surface nearest to the node that is nearest to it.
+
+    Args:
+        x, y, z: relative to a block's origin [cells].
+    """
+    # the level sets of 2D have only nodes in the plane
+    ix, iy, iz = round(x), round(y), round(z)
+    row, at = row_and_place(ix, iy, iz, around, row_of_block)
+    if row < 0:
+        return False
+    nx, ny, nz = level_sets.normal[row, at]
+    return level_sets.distance[row, at] / level_sets.spacing + (x - ix) * nx + (y - iy) * ny + (z - iz) * nz <= 0.0
+
+
 @parallel_kernel
 def find_thin(tickets, level_sets, neighbors, is_half_space, reach, is_thin):
     """Find the nodes where particles may reach through the collider: within reach of the nearest surface and of another behind it.

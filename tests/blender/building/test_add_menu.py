@@ -201,7 +201,7 @@ def test_an_empty_is_told_what_it_can_be(bpy: Any) -> None:
     select(bpy, empty)
     assert 'Object "Empty": an empty has no surface; select a mesh' in error_of(bpy.ops.mpm.quick)
     empty.instance_type, empty.instance_collection = "COLLECTION", bpy.data.collections.new("Parts")
-    assert "choose its type in the Physics tab to use its collection" in error_of(bpy.ops.mpm.quick)
+    assert "choose its type in the Physics tab to use that" in error_of(bpy.ops.mpm.quick)
 
 
 def test_what_is_thin_gets_finer_cells_and_a_few_times_more_particles_at_most(bpy: Any) -> None:
