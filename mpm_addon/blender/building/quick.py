@@ -131,7 +131,9 @@ def _unfit(item: BlenderObject) -> Message | None:
         kind = item.type.replace("_", " ").lower()
         article = "an" if kind[0] in "aeiou" else "a"
         if item.type == "EMPTY" and item.instance_collection is not None:
-            return Message("an empty has no surface but that of its collection", ("choose its type in the Physics tab to use that",), subject)
+            return Message(
+                "an empty has no surface but that of its collection", ("choose its type in the Physics tab to use that",), subject
+            )
         return Message(f"{article} {kind} has no surface", ("select a mesh, a curve, a text or a metaball",), subject)
     return None
 
