@@ -50,6 +50,4 @@ def test_in_two_dimensions_too(kind: str, wall: float, offset: float) -> None:
 def test_water_hangs_where_particles_hold_nodes_beyond_the_wall() -> None:
     """Negative control."""
     found = held_wherever_reached("glass", offset=TESTED_OFFSET, wall=1.0)
-    # at its rim, nodes are left alone even so; before, 4 % hung
-    assert found.hanging > 0.007
-    assert not falls_off("glass", found)
+    assert found.hanging > 0.04

@@ -142,12 +142,3 @@ def test_the_fluid_that_a_material_melts_into_is_that_of_a_preset_or_of_a_table(
     ):
         with pytest.raises(SceneError, match=message):
             read_scene(scene_file(tmp_path, f'preset = "wax"\nmelts_into = {value}', solver=warm))
-
-
-def test_water_conducts_heat() -> None:
-    """Otherwise, ice in hot water would never melt."""
-    water, ice = material_preset("water").thermal, material_preset("melting_ice").thermal
-    assert water is not None
-    assert ice is not None
-    # what the ice has become
-    assert (water.heat_capacity, water.conductivity) == pytest.approx((ice.liquid_heat_capacity, ice.liquid_conductivity), rel=0.01)

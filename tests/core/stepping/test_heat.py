@@ -19,6 +19,7 @@ from mpm_addon.core.scene.settings import Solver, Time
 from mpm_addon.core.scene.thermal import Thermal
 from mpm_addon.core.stepping.heat_sources import STEFAN_BOLTZMANN
 from mpm_addon.core.stepping.simulation import Simulation
+from mpm_addon.storage.presets import material_preset
 from tests.core.scenes import digests_by_threads
 from tests.core.stepping.test_breaking import spinning
 
@@ -140,6 +141,27 @@ def test_heat_is_neither_made_nor_lost_and_ends_evenly() -> None:
     simulation = Simulation(replace(insulated(sampling="random"), colliders=cold))
     enthalpies = [simulation.snapshot()["heat_enthalpy"].sum() for _ in simulation.frames()]
     assert enthalpies[-1] < 0.95 * enthalpies[0]
+
+
+def test_ice_melts_in_hot_water_which_cools() -> None:
+    """With the presets as they are; until the preset of water had thermal values, both kept their temperatures."""
+    presets = {name: material_preset(name) for name in ("water", "melting_ice")}
+    materials = {
+        name: Material(name, each.law, thermal=each.thermal, curves=each.curves, melts_into=each.melts_into)
+        for name, each in presets.items()
+    }
+    emitters = tuple(
+        Emitter(name, SHAPES["box"](center=(x, 0.0, 0.0), size=(0.1, 0.2, 0.2)), name, temperature=start, **LATTICE)
+        for name, x, start in (("water", -0.05, 60.0), ("melting_ice", 0.05, -5.0))
+    )
+    solver = Solver(grid_spacing=SPACING, dimension=2, gravity=(0.0, 0.0, 0.0), heat_speed=40000.0)
+    scene = Scene("glass", solver, materials, emitters, time=Time(fps=FPS, frame_start=1, frame_end=FRAMES))
+    first, *_, last = Simulation(scene).frames()
+    is_water = first.attribute("temperature") > 0.0
+    temperature = last.attribute("temperature")
+    assert temperature[is_water].mean() < 55.0
+    # from -1 to 0 degrees, it melts
+    assert (temperature[~is_water] > -0.5).mean() > 0.1
 
 
 def test_what_conducts_no_heat_keeps_its_temperatures_while_it_moves() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpm_addon.core.contact import obstacles
+from mpm_addon.core.contact.thin_walls import HELD
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.scene.description import Collider
 from mpm_addon.core.stepping.simulation import Simulation
@@ -100,11 +101,13 @@ def _out_of_bowl(cells: Floats, _: float) -> NDArray[np.bool_]:
 
 
 def held_wherever_reached(*arguments: Any, **more: Any) -> Overflow:
-    """The same where particles hold the nodes that they could reach if they were not in front of a wall: the negative control."""
+    """The same where particles hold the nodes that they could reach if they were not in front of a wall, and all that both
+    sides reach: the negative control."""
     turn_nodes = obstacles.turn_nodes
 
-    def turn(level_sets: Any, around: Any, _: float, *rest: Any) -> None:
-        turn_nodes(level_sets, around, math.inf, *rest)
+    def turn(level_sets: Any, around: Any, _: float, has_front: Any, has_back: Any, distance: Any, normal: Any, held: Any) -> None:
+        turn_nodes(level_sets, around, math.inf, has_front, has_back, distance, normal, held)
+        held[has_front & has_back & (held == 0)] = HELD
 
     with mock.patch.object(obstacles, "turn_nodes", turn):
         return overflow.__wrapped__(*arguments, **more)
