@@ -8,8 +8,8 @@ from ..messages import Message, SceneWarning, Topic
 from ..scene.description import Scene
 from .capillarity import MANY_SUBSTEPS
 
-# the parameter that is the viscosity of a law, or in proportion to it
-_PARAMETERS = ("damping_time", "viscosity")
+# the parameter that is the viscosity of a law, or in proportion to it, and its unit
+_UNITS = {"damping_time": "s", "viscosity": "Pa s"}
 
 
 def viscous_materials(scene: Scene) -> Iterator[SceneWarning]:
@@ -23,15 +23,15 @@ def viscous_materials(scene: Scene) -> Iterator[SceneWarning]:
             continue
         told.add(emitter.material)
         law = scene.materials[emitter.material].law
-        name = next(each for each in _PARAMETERS if hasattr(law, each))
+        name, unit = next((each, unit) for each, unit in _UNITS.items() if hasattr(law, each))
         value = getattr(law, name)
         words = name.replace("_", " ")
         yield SceneWarning(
             Topic.VISCOUS_SUBSTEPS,
             Message(
-                f"its {words} of {value:.3g} limits substeps to {limit:.2g} s on cells of {solver.grid_spacing:g} m, "
+                f"its {words} of {value:.3g} {unit} limits substeps to {limit:.2g} s on cells of {solver.grid_spacing:g} m, "
                 f"{frame / limit:.0f} per frame",
-                (f"set its `{name}` to {value * limit * MANY_SUBSTEPS / frame:.1g} or less, or use a larger `grid_spacing`",),
+                (f"set its `{name}` to {value * limit * MANY_SUBSTEPS / frame:.1g} {unit} or less, or use a larger `grid_spacing`",),
                 f'Material "{emitter.material}"',
             ),
         )

@@ -25,7 +25,7 @@ def test_a_small_soft_body_is_said_to_take_long_and_what_helps_helps(preset: str
     small = falling(preset, 0.02)
     (warning,) = viscous_materials(small)
     assert (warning.topic, warning.message.subject) == ("viscous_substeps", 'Material "soft"')
-    (value,) = re.findall(r"set its `damping_time` to ([0-9.e-]+) or less", str(warning.message.remedies[0]))
+    (value,) = re.findall(r"set its `damping_time` to ([0-9.e-]+) s or less", str(warning.message.remedies[0]))
     material = small.materials["soft"]
     helped = replace(small, materials={"soft": replace(material, law=replace(material.law, damping_time=float(value)))})
     before, after = (estimate(each).substeps for each in (small, helped))
