@@ -2,6 +2,8 @@
 
 import pytest
 
+from mpm_addon.core.laws import LAWS
+
 from .cases import bodies
 from .cases.setting import TESTED_OFFSET
 
@@ -95,6 +97,14 @@ def test_a_heavy_ball_of_jelly_sinks_to_the_floor() -> None:
 @pytest.mark.long
 def test_a_ball_of_jelly_a_little_heavier_than_water_is_submerged() -> None:
     assert bodies.afloat(1050.0, offset=TESTED_OFFSET, seconds=2.5, is_ball=True).top < 0.25
+
+
+@pytest.mark.long
+def test_what_keeps_its_shape_floats_also_if_it_has_the_law_of_pastes() -> None:
+    """Ice, wax and butter; with the velocity of the water, a third less of it is submerged."""
+    ice = LAWS["viscoplastic"](young_modulus=2e5, yield_stress=1e4, viscosity=300.0)
+    found = bodies.afloat(900.0, offset=TESTED_OFFSET, seconds=3.0, law=ice)
+    assert found.submerged == pytest.approx(0.9, abs=0.05)
 
 
 @pytest.mark.parametrize("beside", ["water", "crate", "breeze"])

@@ -40,7 +40,6 @@ class Law:
         color: default display color, linear RGBA; by default derived from the name.
         finish: default surface and display mode.
         takes_space: whether the material displaces fluids from its volume.
-        mixes: whether its particles share a velocity field with those of other emitters that mix; otherwise they are in contact with them.
         constants_type: the NamedTuple of floats that `constants` makes; its type selects the law in the kernels.
         variants: other such types by name, for values of parameters that need other code; `kernel_name` tells which.
     """
@@ -56,12 +55,16 @@ class Law:
     color: ClassVar[Color]
     finish: ClassVar[Finish] = PLAIN
     takes_space: ClassVar[bool] = True
-    mixes: ClassVar[bool] = False
     constants_type: ClassVar[type]
     variants: ClassVar[Mapping[str, type]] = {}
     wave_speed_squared: ClassVar[Callable[..., Any]]
 
     density: float = parameter(1000.0, unit="kg/m^3", above=0.0, help="Mass per volume (foam 50, snow 400, water 1000, stone 2500)")
+
+    @property
+    def mixes(self) -> bool:
+        """Whether its particles share a velocity field with those of other emitters that mix; otherwise they are in contact with them."""
+        return False
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -230,11 +233,13 @@ class FluidLaw(Law):
     wave_speed_squared(constants, J, state) -> [m^2/s^2]
     """
 
-    mixes = True
-
     advance: ClassVar[Callable[..., Any]]
     fluid_energy: ClassVar[Callable[..., Any]]
     fluid_stress: ClassVar[Callable[..., Any]]
+
+    @property
+    def mixes(self) -> bool:
+        return True
 
     def viscous_limit(
         self, spacing: float, dimension: int, *, stiffness_scale: float = 1.0, mass_scale: float = 1.0, inverse_inertia: float = 0.0

@@ -97,7 +97,6 @@ class Sand(HenckyLaw):
     help = "Flows and piles up (dry sand, gravel; with cohesion, wet sand)"
     state_names = ("hardening", "added_volume")
     virgin_state = (0.0, 0.0)
-    mixes = True
     scalable = ("density", "stiffness", "friction", "strength")
     family = "Granular"
     color = (0.70, 0.48, 0.22, 1.0)
@@ -134,6 +133,10 @@ class Sand(HenckyLaw):
     cohesion: float = parameter(
         0.0, unit="Pa", minimum=0.0, help="How strongly the grains stick together (dry 0, damp 500, sand castle 1500)"
     )
+
+    @property
+    def mixes(self) -> bool:
+        return True
 
     def check(self, subject: str) -> None:
         super().check(subject)

@@ -22,6 +22,8 @@ from .factors import Factors
 from .finish import Finish
 from .hencky import HenckyLaw, axes
 
+# From this yield stress on, it is a solid [Pa]: half a meter of it stands, 10 cm of it float without being deformed.
+SOLID = 2e3
 # Newton steps; five reach 1.5e-14 for any exponent from 0.1 to 3
 FLOW_STEPS = 6
 
@@ -79,7 +81,6 @@ class Viscoplastic(HenckyLaw):
     name = "viscoplastic"
     label = "Mud, Cream, Lava (Herschel-Bulkley)"
     help = "Stands in heaps and flows when pushed hard enough (mud, cream, ketchup, lava)"
-    mixes = True
     scalable = ("density", "stiffness", "strength")
     family = "Pastes"
     finish = Finish(roughness=0.3, coat=0.4)
@@ -108,6 +109,11 @@ class Viscoplastic(HenckyLaw):
         maximum=3.0,
         help="How flow changes the viscosity: below 1 it thins, above 1 it thickens (ketchup 0.35, mud 0.5)",
     )
+
+    @property
+    def mixes(self) -> bool:
+        """Pastes do; butter, wax and ice keep their shape and touch what is around them, as other solids do."""
+        return self.yield_stress < SOLID
 
     def scaled(self, factors: Factors) -> "Viscoplastic":
         """Strength scales the yield stress."""

@@ -2,8 +2,9 @@
 
 import pytest
 
+from mpm_addon.core.laws import LAWS
 from mpm_addon.core.scene.bodies import body_of
-from mpm_addon.core.scene.description import Emitter, Scene
+from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.stepping.material_instances import fields_of, instances_of
 from tests.core.scenes import box, material, scene
 
@@ -42,6 +43,16 @@ def test_liquids_grains_and_pastes_mix_unless_named() -> None:
     described, bodies = bodies_of(("water", ""), ("sand", ""), ("viscoplastic", ""), ("stress_free", ""))
     assert len(set(bodies)) == 1
     assert len(fields_of(instances_of(described))) == 1
+
+
+def test_what_keeps_its_shape_does_not_mix() -> None:
+    """Wax and ice, which have the law of pastes, in water: with its velocity, they would stick to it instead of floating."""
+    wax, paste = (Material(name, LAWS["viscoplastic"](yield_stress=stress)) for name, stress in (("wax", 4e4), ("paste", 500.0)))
+    emitters = [Emitter(name, box((0.4 * n, 0.0, 0.0), 0.3), name) for n, name in enumerate(("wax", "paste", "water", "wax"))]
+    described = scene(*emitters, materials=(wax, paste, material("water")))
+    bodies = [body_of(described, index) for index in range(4)]
+    assert bodies[1] == bodies[2]
+    assert len(set(bodies)) == 3
 
 
 def test_no_name_is_that_of_an_emitter_without_one() -> None:

@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull
 
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes.sphere import Sphere
+from mpm_addon.core.laws import Law
 from mpm_addon.core.scene.description import Emitter, Material, Scene
 from mpm_addon.core.stepping import simulation as simulation_module
 from mpm_addon.core.stepping.simulation import Simulation
@@ -184,23 +185,26 @@ class Afloat:
     inside: float
 
 
-def jelly_in_water(density: float, *, offset: float, seconds: float) -> Scene:
-    """A jelly just above the water of a tank, which is twice as wide."""
+def jelly_in_water(density: float, *, offset: float, seconds: float, law: Law | None = None) -> Scene:
+    """A jelly, or a cube of another law, just above the water of a tank, which is twice as wide."""
     scene = everyday_scene("floating", offset=offset)
     (crate,) = scene.colliders
     (water,) = scene.emitters
     x, y, z = water.shape.center
     shape = replace(crate.shape, center=(x, y, z + 0.5 * (water.shape.size[2] + EDGE)))
-    law = replace(everyday_scene("stack").materials["jelly"].law, density=density, damping_time=0.003)
+    law = law or replace(everyday_scene("stack").materials["jelly"].law, damping_time=0.003)
     time = replace(scene.time, frame_end=round(seconds * scene.time.fps))
-    materials = {**scene.materials, "jelly": Material("jelly", law)}
-    return replace(scene, time=time, materials=materials, colliders=(), emitters=(water, Emitter("jelly", shape, "jelly", body="jelly")))
+    materials = {**scene.materials, "jelly": Material("jelly", replace(law, density=density))}
+    return replace(scene, time=time, materials=materials, colliders=(), emitters=(water, Emitter("jelly", shape, "jelly")))
 
 
 @lru_cache
-def afloat(density: float, *, offset: float = 0.0, seconds: float = 4.0, is_ball: bool = False) -> Afloat:
-    """A jelly in a tank after some seconds: a cube eight cells wide, or a ball six cells across that was let go on the surface."""
-    scene = jelly_in_water(density, offset=offset, seconds=seconds)
+def afloat(density: float, *, offset: float = 0.0, seconds: float = 4.0, is_ball: bool = False, law: Law | None = None) -> Afloat:
+    """A jelly in a tank after some seconds: a cube eight cells wide, or a ball six cells across that was let go on the surface.
+
+    The law is the jelly's by default.
+    """
+    scene = jelly_in_water(density, offset=offset, seconds=seconds, law=law)
     if is_ball:
         water, jelly = scene.emitters
         radius, (x, y, z) = 3.0 * scene.solver.grid_spacing, jelly.shape.center
