@@ -7,7 +7,7 @@ import numpy as np
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ..host.blender_types import BlenderObject, Context
-from ..host.meshes import SURFACE_TYPES, Floats, matrix_array, moved, read_geometry, world_bounds
+from ..host.meshes import SURFACE_TYPES, Floats, may_instance, world_bounds, world_surface
 
 # a surface that rises by less than this share of its width is flat
 _FLAT = 1e-3
@@ -88,10 +88,10 @@ class _Search:
     """Looks for what is below something else; reads each object once, and only if it can be there."""
 
     def __init__(self, context: Context, items: list[BlenderObject]) -> None:
-        depsgraph = context.evaluated_depsgraph_get()
-        self._items = [(item, item.evaluated_get(depsgraph)) for item in items]
-        self._bounds = {item.name: world_bounds(evaluated) for item, evaluated in self._items}
+        self._depsgraph = context.evaluated_depsgraph_get()
+        self._items = [(item, item.evaluated_get(self._depsgraph)) for item in items]
         self._surfaces: dict[str, _Surface | None] = {}
+        self._bounds = {item.name: self._bounds_of(item, evaluated) for item, evaluated in self._items}
 
     def closest_below(self, place: Floats, bounds: Floats, *, is_middle: bool, without: BlenderObject | None = None) -> Ground | None:
         """What is closest below something at one place (2,).
@@ -115,14 +115,29 @@ class _Search:
         limit = bounds[0, 2] + _SUNK * (bounds[1, 2] - bounds[0, 2])
         if (its[0, :2] > place).any() or (its[1, :2] < place).any() or its[0, 2] > limit or _is_content(its, bounds):
             return None
-        if item.name not in self._surfaces:
-            self._surfaces[item.name] = _read(evaluated)
-        surface = self._surfaces[item.name]
+        surface = self._surface(item, evaluated)
         heights = np.empty(0) if surface is None else surface.crossings(place)
         below = heights[heights <= limit]
         if surface is None or not below.size:
             return None
         return Ground(item, float(below.max()), its, bool((heights > limit).any()), surface)
+
+    def _bounds_of(self, item: BlenderObject, evaluated: BlenderObject) -> Floats:
+        # Blender's box is without instances
+        surface = self._surface(item, evaluated) if may_instance(item) else None
+        return world_bounds(evaluated) if surface is None or not len(surface.triangles) else surface.bounds()
+
+    def _surface(self, item: BlenderObject, evaluated: BlenderObject) -> "_Surface | None":
+        if item.name not in self._surfaces:
+            self._surfaces[item.name] = self._read(evaluated)
+        return self._surfaces[item.name]
+
+    def _read(self, evaluated: BlenderObject) -> "_Surface | None":
+        try:
+            vertices, triangles = world_surface(evaluated, self._depsgraph, f'Object "{evaluated.name}"')
+        except SceneError:  # what has no readable surface, such as an empty curve, is no ground
+            return None
+        return _Surface.of(vertices[triangles])
 
 
 def scenery(context: Context) -> list[BlenderObject]:
@@ -146,6 +161,10 @@ class _Surface:
     def of(triangles: Floats) -> "_Surface":
         return _Surface(triangles, triangles[:, :, :2].min(axis=1), triangles[:, :, :2].max(axis=1))
 
+    def bounds(self) -> Floats:
+        """The axis-aligned bounding box, shape (2, 3)."""
+        return np.stack([self.triangles.min(axis=(0, 1)), self.triangles.max(axis=(0, 1))])
+
     def crossings(self, place: Floats) -> Floats:
         """The heights at which the triangles cross a vertical line through a place (2,), shape (k,)."""
         triangles = self.triangles[((self.low <= place) & (place <= self.high)).all(axis=1)]
@@ -155,14 +174,6 @@ class _Surface:
         is_crossed = ((areas >= 0.0).all(axis=1) | (areas <= 0.0).all(axis=1)) & (total != 0.0)
         shares = areas[is_crossed] / total[is_crossed, None]
         return (shares * triangles[is_crossed, :, 2]).sum(axis=1)
-
-
-def _read(evaluated: BlenderObject) -> _Surface | None:
-    try:
-        geometry = read_geometry(evaluated, f'Object "{evaluated.name}"')
-    except SceneError:  # what has no readable surface, such as an empty curve, is no ground
-        return None
-    return _Surface.of(moved(geometry.vertices, matrix_array(evaluated.matrix_world))[geometry.triangles])
 
 
 def _is_content(its: Floats, bounds: Floats) -> bool:

@@ -19,7 +19,7 @@ from ...storage.presets import material_preset
 from ..baking.file_warnings import scaled_gravity
 from ..host import sidebar
 from ..host.blender_types import BlenderEvent, BlenderObject, Context, Layout
-from ..host.meshes import SURFACE_TYPES, check_finite, check_scale, matrix_array, moved, read_geometry
+from ..host.meshes import SURFACE_TYPES, world_surface
 from ..host.operation import Operation, call
 from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
@@ -145,11 +145,7 @@ def _new_emitters(context: Context) -> tuple[list[NewEmitter], list[Message]]:
     for item in chosen:
         subject = f'Object "{item.name}"'
         try:
-            evaluated = item.evaluated_get(depsgraph)
-            geometry, matrix = read_geometry(evaluated, subject), matrix_array(evaluated.matrix_world)
-            check_finite(matrix, subject, rotation=evaluated.rotation_euler)
-            check_scale(matrix, subject)
-            shape = Mesh(moved(geometry.vertices, matrix), geometry.triangles, item.data.name)
+            shape = Mesh(*world_surface(item.evaluated_get(depsgraph), depsgraph, subject), item.data.name)
             shape.check(subject)
             shape.check_inside(subject)
         except SceneError as error:

@@ -158,6 +158,11 @@ def _velocity(geometry: Any) -> NDArray[np.float32] | None:
     return values.reshape(-1, 3)
 
 
+def may_instance(item: BlenderObject) -> bool:
+    """Whether an object may make instances that count, see `instances_of`."""
+    return item.instance_type != "NONE" or any(each.type == "NODES" for each in item.modifiers)
+
+
 def instances_of(depsgraph: Depsgraph, owners: dict[str, Any]) -> Iterator[tuple[str, BlenderObject, Floats]]:
     """The instances that objects create: collections, instancing on vertices and faces, and geometry nodes, but not particle systems.
 
@@ -173,6 +178,22 @@ def instances_of(depsgraph: Depsgraph, owners: dict[str, Any]) -> Iterator[tuple
         owner = instance.parent.original.name_full
         if owner in owners and instance.object.type in SURFACE_TYPES:
             yield owner, instance.object, matrix_array(instance.matrix_world)
+
+
+def world_surface(evaluated: BlenderObject, depsgraph: Depsgraph, subject: str) -> tuple[Floats, Triangles]:
+    """Vertices (n, 3) in world space and triangles (m, 3) of an evaluated object, including what it instances.
+
+    Raises SceneError as `mesh_of`, and if its place is not one (see `check_finite` and `check_scale`).
+    """
+    matrix = matrix_array(evaluated.matrix_world)
+    check_finite(matrix, subject, rotation=evaluated.rotation_euler)
+    check_scale(matrix, subject)
+    found = [(read_geometry(evaluated, subject), matrix)]
+    owner = evaluated.original.name_full
+    found += [(read_geometry(item, subject), its) for _, item, its in instances_of(depsgraph, {owner: evaluated})]
+    first = np.cumsum([0, *(len(geometry.vertices) for geometry, _ in found)])
+    vertices = np.concatenate([moved(geometry.vertices, its) for geometry, its in found])
+    return vertices, np.concatenate([start + geometry.triangles for start, (geometry, _) in zip(first, found, strict=False)])
 
 
 def _indices(items: Any, name: str, width: int) -> Triangles:

@@ -21,6 +21,7 @@ from ..host.meshes import (
     ReadPainting,
     check_finite,
     instances_of,
+    may_instance,
     matrix_array,
     read_cloud,
     read_geometry,
@@ -77,7 +78,7 @@ class Track:
 
     def instances(self) -> bool:
         """Whether the object may have instances."""
-        return self.has_surface and (self.block.instance_type != "NONE" or any(each.type == "NODES" for each in self.block.modifiers))
+        return self.has_surface and may_instance(self.block)
 
     def read(self, evaluated: BlenderObject) -> Geometry:
         """Read one mesh of the object: its own, or one that it instances."""

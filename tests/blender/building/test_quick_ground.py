@@ -13,6 +13,7 @@ from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.blender.reading.simulated_objects import meters
 from tests.blender.building.test_add_menu import heights, select
+from tests.blender.reading.test_surfaces import instancing_nodes
 from tests.blender.scenes import CORNERS, add_mesh
 
 
@@ -34,6 +35,22 @@ def test_an_object_beside_the_floor_gets_one_of_its_own(bpy: Any) -> None:
     floors = [item for item in bpy.context.scene.objects if item.mpm.type == "collider"]
     assert [tuple(floor.location)[:2] for floor in floors] == [(0.0, 0.0), (9.0, 0.0)]
     assert [heights(floor)[1] for floor in floors] == pytest.approx([0.0, 0.0])
+
+
+@pytest.mark.blender
+@pytest.mark.parametrize("keeps_mesh", [False, True])
+def test_what_nodes_instance_is_emitted_and_is_ground(bpy: Any, keeps_mesh: bool) -> None:
+    """Cubes on the corners of a cube, which itself may be left out."""
+    for name, height in (("Upper", 5.0), ("Lower", 2.0)):
+        item = add_mesh(bpy, name)
+        item.modifiers.new("Nodes", "NODES").node_group = instancing_nodes(bpy, keeps_mesh=keeps_mesh)
+        item.location = (0.0, 0.0, height)
+    select(bpy, item := bpy.data.objects["Upper"])
+    bpy.ops.mpm.quick(particle_count=1000)
+    assert item.mpm.type == "emitter"
+    (emitter,) = extract_scene(bpy.context).emitters
+    assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(quick.fitting_cell([emitter.shape], 1000), rel=1e-3)
+    assert bpy.data.objects["Lower"].mpm.type == "collider"
 
 
 def add_plane(bpy: Any, half: float, height: float) -> Any:
