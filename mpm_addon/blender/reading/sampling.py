@@ -21,8 +21,8 @@ from ..host.meshes import (
     ReadPainting,
     check_finite,
     instances_of,
-    may_instance,
     matrix_array,
+    may_instance,
     read_cloud,
     read_geometry,
 )
