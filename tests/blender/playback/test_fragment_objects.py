@@ -16,9 +16,11 @@ from tests.blender.playback.test_torn_skins import LIFT, positions, skin_of, tor
 from tests.blender.skin_objects import edge_uses
 
 blender = pytest.mark.blender
+# where their shapes count
+BOTH = pytest.mark.parametrize("torn", [2, pytest.param(0, marks=pytest.mark.slow)], ids=["fine", "coarse"], indirect=True)
 
 
-@pytest.fixture(params=[2, pytest.param(0, marks=pytest.mark.slow)], ids=["fine", "coarse"])
+@pytest.fixture(params=[2, pytest.param(0, marks=pytest.mark.long)], ids=["fine", "coarse"])
 def torn(bpy: Any, tmp_path: Path, request: pytest.FixtureRequest) -> Any:
     """A cube of four frames whose halves part at the third, where the upper one is lifted; the coarse one has a subdivided skin."""
     return torn_cube(bpy, tmp_path, levels=request.param)
@@ -37,6 +39,7 @@ def volume(mesh: Any) -> float:
 
 
 @blender
+@BOTH
 def test_pieces_are_closed_and_fill_the_mesh_and_have_its_materials(bpy: Any, torn: Any) -> None:
     lower, upper = result(bpy, torn)
     skin = skin_of(torn)
@@ -51,6 +54,7 @@ def test_pieces_are_closed_and_fill_the_mesh_and_have_its_materials(bpy: Any, to
 
 
 @blender
+@BOTH
 def test_a_piece_keeps_uvs_groups_and_the_inside_material_where_they_were(bpy: Any, torn: Any) -> None:
     for each in result(bpy, torn):
         place = positions(each.data) + np.array(each.location)
@@ -67,6 +71,7 @@ def test_a_piece_keeps_uvs_groups_and_the_inside_material_where_they_were(bpy: A
 
 
 @blender
+@BOTH
 def test_pieces_take_the_place_of_the_skin_where_it_parts(bpy: Any, torn: Any) -> None:
     scene, skin = bpy.context.scene, skin_of(torn)
     scene.frame_set(4)
