@@ -23,7 +23,8 @@ _BRIEFLY = ("-m", "not slow and not long", "--ignore=tests/benchmarks", "--ignor
 # them
 _NAMES_AND_DATA = (*_BRIEFLY, *(f"--ignore=tests/blender/{folder}" for folder in ("baking", "building", "live", "playback")))
 # numba and its compiler are the same for every Blender, so what kernels compute does not depend on Python and numpy
-_AROUND_KERNELS = (*_BRIEFLY, *(f"--ignore=tests/core/{folder}" for folder in ("contact", "laws", "stepping", "transfer")))
+_OF_KERNELS = ("contact", "emission", "laws", "stepping", "transfer", "test_bonds.py")
+_AROUND_KERNELS = (*_BRIEFLY, *(f"--ignore=tests/core/{each}" for each in _OF_KERNELS))
 
 
 class Job(NamedTuple):

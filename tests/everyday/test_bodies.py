@@ -99,7 +99,7 @@ def test_a_ball_of_jelly_a_little_heavier_than_water_is_submerged() -> None:
     assert bodies.afloat(1050.0, offset=TESTED_OFFSET, seconds=2.5, is_ball=True).top < 0.25
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_keeps_its_shape_floats_also_if_it_has_the_law_of_pastes() -> None:
     """Ice, wax and butter; with the velocity of the water, a third less of it is submerged."""
     ice = LAWS["viscoplastic"](young_modulus=2e5, yield_stress=1e4, viscosity=300.0)

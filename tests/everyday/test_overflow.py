@@ -42,7 +42,7 @@ def test_water_runs_down_the_outside_of_a_bowl_that_is_a_sheet() -> None:
 
 
 @pytest.mark.parametrize(("kind", "wall"), [("glass", 1.0), ("glass", 2.0), ("bowl", 0.0)])
-@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("offset", [pytest.param(each, marks=pytest.mark.long) if each in (0.0, 0.75) else each for each in OFFSETS])
 def test_in_two_dimensions_too(kind: str, wall: float, offset: float) -> None:
     assert falls_off(kind, overflow(kind, offset=offset, wall=wall, dimension=2))
 

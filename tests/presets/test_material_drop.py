@@ -56,7 +56,7 @@ LAST_OF_STILL, LAST = 25, 49
 # nothing damps what is brittle, so it goes on bouncing
 RESTING = set(material_preset_names()) - BRITTLE
 # one of each law and look; the others take minutes together
-OFTEN = {"water", "honey", "mud", "lava", "dry_sand", "wet_sand", "clay", "snow", "wax", "jelly", "rubber", "glass"}
+OFTEN = {"water", "mud", "dry_sand", "clay", "snow", "jelly", "glass"}
 
 
 def each(names: set[str]) -> list[Any]:
