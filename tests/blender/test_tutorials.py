@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.core.advice.preflight import warnings_of
+from mpm_addon.core.forecast.estimate import estimate
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "manual" / "tutorials.md"
 TITLES = ("Snow", "Water", "Sand", "Jelly", "Breaking")
@@ -84,6 +86,7 @@ def test_the_steps_make_a_scene_that_can_be_baked(startup: Any, title: str, mate
     perform(title, lambda _name: scenes.append(extract_scene(startup.context)))
     assert [each.emitters[0].material for each in scenes] == material
     for scene in scenes:
+        assert warnings_of(scene, estimate(scene)) == []
         assert (scene.time.frame_end, len(scene.emitters), len(scene.colliders)) == (last, 1, collided)
 
 

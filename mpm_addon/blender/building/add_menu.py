@@ -32,7 +32,7 @@ from .ready_scenes import SCENES
 FAVORITES = ("water", "honey", "jelly", "rubber", "snow", "powder_snow", "dry_sand", "wet_sand", "mud", "clay")
 
 THINNEST_CELLS = 4.0
-_INFLOW_CELLS, _INFLOW_DEPTH_CELLS = 10.0, 3.0  # cells across and along the nozzle
+_INFLOW_CELLS, _INFLOW_DEPTH_CELLS = 10.0, 5.0  # cells across and along the nozzle
 _INFLOW_SPEED = 1.0  # [m/s]
 
 _PARTS: dict[str, tuple[str, str]] = {

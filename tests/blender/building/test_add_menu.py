@@ -262,15 +262,15 @@ def test_a_nozzle_that_larger_cells_leave_too_thin_is_told_before_the_bake(bpy: 
     bpy.ops.mpm.add(kind="inflow", size=2.0)
     solver = bpy.context.scene.mpm.solver
     assert scene_warnings(extract_scene(bpy.context)) == []
-    solver.grid_spacing = 0.25
+    solver.grid_spacing = 0.4
     (warning,) = scene_warnings(extract_scene(bpy.context))
     assert (warning.topic, warning.message.subject) == ("thin_emitter", 'Emitter "Inflow"')
-    assert warning.message.problem == "it is only 0.3 m thick, 1.2 times the cell size of 0.25 m"
-    assert "make it at least 2 cells thick, or use a Cell Size of at most 0.15 m" in in_blender(warning.message)
-    solver.grid_spacing = 0.5
+    assert warning.message.problem == "it is only 0.5 m thick, 1.3 times the cell size of 0.4 m"
+    assert "make it at least 2 cells thick, or use a Cell Size of at most 0.25 m" in in_blender(warning.message)
+    solver.grid_spacing = 0.8
     with pytest.raises(SceneError) as caught:
         extract_scene(bpy.context)
-    assert in_blender(caught.value.message) == 'Emitter "Inflow": Cell Size 0.5 m is larger than the object (0.3 m); use at most 0.15 m.'
+    assert in_blender(caught.value.message) == 'Emitter "Inflow": Cell Size 0.8 m is larger than the object (0.5 m); use at most 0.25 m.'
 
 
 def test_a_nozzle_that_is_added_to_larger_cells_is_deep_enough_for_them(bpy: Any) -> None:
