@@ -197,7 +197,7 @@ def test_foam_that_follows_a_bake_is_up_to_date(
     assert counts_of(open_cache(tmp_path), KIND, FoamSettings().hash)[:2] == (3, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long  # of shorter foam: tests/faults
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path / "cache", *(splash(seed) for seed in range(30)))

@@ -233,7 +233,7 @@ def stretched(folder: Path) -> Cache:
     return write_moves(folder, scene_of(cube(SIDE), tear_stretch=1.5), particles(12), *moves, pieces=pieces)
 
 
-@pytest.mark.slow
+@pytest.mark.long  # of a smaller skin: tests/faults
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_resumes_to_the_bytes_of_one_that_was_not(tmp_path: Path) -> None:
     cache, other = stretched(tmp_path / "killed"), stretched(tmp_path / "other")

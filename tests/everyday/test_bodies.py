@@ -28,7 +28,8 @@ def test_a_jelly_with_one_velocity_is_held_by_one_that_it_does_not_touch() -> No
     assert bodies.passing_with_one_velocity(offset=TESTED_OFFSET) < 0.5
 
 
-@pytest.mark.parametrize("friction", [pytest.param(0.0, marks=pytest.mark.long), 0.3])
+@pytest.mark.long
+@pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_a_jelly_slides_down_a_jelly_slope_by_coulombs_law(friction: float) -> None:
     assert bodies.sliding(friction, offset=TESTED_OFFSET) == pytest.approx(1.0 - friction, rel=0.05)
 

@@ -60,7 +60,7 @@ def test_a_submerged_crate_is_carried_by_what_it_displaces(dimension: int) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("gap", [0.0, pytest.param(0.5, marks=[pytest.mark.long, SLOWLY]), 1.0])
+@pytest.mark.parametrize("gap", [0.0, pytest.param(0.5, marks=[pytest.mark.long, SLOWLY]), pytest.param(1.0, marks=pytest.mark.long)])
 def test_a_light_crate_at_the_bottom_rises(gap: float) -> None:
     """By more than half its height within three seconds."""
     assert floating.risen(gap, offset=TESTED_OFFSET) > 0.5

@@ -82,14 +82,14 @@ def test_a_tilted_slab_holds_water(wall: float) -> None:
     assert holding.leak_through_tilted_slab(wall=wall) == 0.0
 
 
-@pytest.mark.parametrize("wall", [1.0, pytest.param(2.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("wall", [1.0, pytest.param(2.0, marks=pytest.mark.long)])
 @pytest.mark.parametrize("way", ["sways", "tilts"])
 def test_a_thin_cup_that_moves_holds_water(way: str, wall: float) -> None:
     assert holding.leak_out_of_moving_cup(way, wall=wall) == 0.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["sways", "tilts"])
+@pytest.mark.parametrize("way", ["sways", pytest.param("tilts", marks=pytest.mark.long)])
 def test_a_cup_of_half_a_cell_that_moves_loses_little(way: str) -> None:
     """Its distances are sampled coarser than it is thick."""
     assert holding.leak_out_of_moving_cup(way, wall=0.5) < 0.02

@@ -19,7 +19,8 @@ def test_a_star_of_jelly_lands_on_a_point_without_rollbacks(offset: float) -> No
 
 
 @pytest.mark.parametrize(
-    "offset", [0.0, 0.25, pytest.param(0.5, marks=[pytest.mark.slow, SINKS]), pytest.param(0.75, marks=pytest.mark.slow)]
+    "offset",
+    [pytest.param(0.5, marks=[pytest.mark.long, SINKS]) if offset == 0.5 else each for offset, each in zip(OFFSETS, OF_STAR, strict=True)],
 )
 def test_the_point_of_a_star_stays_above_the_floor(offset: float) -> None:
     # a tenth of the distance between particles cannot be seen

@@ -27,9 +27,9 @@ def test_water_runs_over_the_rim_of_a_glass_and_none_gets_through(wall: float, o
     ("wall", "offset"),
     [
         pytest.param(1.0, TESTED_OFFSET, marks=ONE_DROP),
-        (1.0, 0.5),
+        pytest.param(1.0, 0.5, marks=pytest.mark.long),
         (2.0, TESTED_OFFSET),
-        *(pytest.param(1.0, offset, marks=[pytest.mark.slow, HANGS]) for offset in (0.0, 0.75)),
+        *(pytest.param(1.0, offset, marks=[pytest.mark.long, HANGS]) for offset in (0.0, 0.75)),
     ],
 )
 def test_water_runs_down_the_outside_of_a_glass(wall: float, offset: float) -> None:

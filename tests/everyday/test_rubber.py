@@ -5,7 +5,7 @@ import pytest
 from .cases import rubber
 from .cases.setting import OFFSETS, TESTED_OFFSET
 
-EVERY_OFFSET = [TESTED_OFFSET, *(pytest.param(offset, marks=pytest.mark.slow) for offset in OFFSETS if offset != TESTED_OFFSET)]
+EVERY_OFFSET = [TESTED_OFFSET, *(pytest.param(offset, marks=pytest.mark.long) for offset in OFFSETS if offset != TESTED_OFFSET)]
 
 
 @pytest.mark.parametrize("stretch", [pytest.param(2.0, marks=pytest.mark.slow), 4.0])
@@ -65,7 +65,7 @@ def test_a_strip_of_a_preset_neither_tears_nor_loses_anything(stretch: float, of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offset", [pytest.param(each, marks=pytest.mark.long) if each != TESTED_OFFSET else each for each in OFFSETS])
+@pytest.mark.parametrize("offset", EVERY_OFFSET)
 def test_a_strip_of_rubber_neither_tears_nor_loses_anything(offset: float) -> None:
     strip = rubber.pulled("", 4.0, offset=offset, seconds=0.3, preset="rubber")
     assert strip.lost == 0

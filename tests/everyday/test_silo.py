@@ -7,8 +7,8 @@ from .cases import silo
 FINE = 12
 
 
-@pytest.mark.parametrize("offset", [0.0, pytest.param(0.5, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("cells", [6, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("offset", [0.0, pytest.param(0.5, marks=pytest.mark.long)])
+@pytest.mark.parametrize("cells", [6, pytest.param(8, marks=pytest.mark.long)])
 def test_sand_runs_through_a_wide_opening_as_on_a_fine_grid(cells: int, offset: float) -> None:
     assert silo.flow(cells, offset=offset) == pytest.approx(silo.flow(FINE, offset=offset), rel=0.1)
     assert not silo.is_named(cells)

@@ -37,7 +37,7 @@ def test_finite_elements_slide_by_coulombs_law() -> None:
     assert speed == pytest.approx(0.5 * slopes.coulomb(35.0, 0.2), rel=0.03)
 
 
-@pytest.mark.parametrize(("angle", "friction"), [(20.0, 0.5), (35.0, 0.9)])
+@pytest.mark.parametrize(("angle", "friction"), [(20.0, 0.5), pytest.param(35.0, 0.9, marks=pytest.mark.long)])
 def test_a_jelly_stands_on_a_pinned_jelly_slope(angle: float, friction: float) -> None:
     assert abs(slopes.jelly_slope(angle, friction, offset=0.5).creep) < CREEP
 

@@ -20,7 +20,7 @@ def test_a_bar_held_at_both_ends_swings_with_the_period_of_its_first_mode(dimens
     assert bar_vibration(dimension, 25, young_modulus=400.0).period == pytest.approx(0.5 * coarse.period, rel=0.005)
 
 
-@BOTH_DIMENSIONS
+@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_the_error_of_the_period_halves_with_the_grid_spacing(dimension: int) -> None:
     cells = np.array([25, 50, 100])
     errors = np.array([bar_vibration(dimension, int(count)).period / PERIOD - 1.0 for count in cells])

@@ -30,7 +30,7 @@ def test_a_column_of_water_at_rest_has_the_pressure_of_its_weight(dimension: int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("offset", [0.25, 0.5, 0.75])
+@pytest.mark.parametrize("offset", [pytest.param(0.25, marks=pytest.mark.long), 0.5, pytest.param(0.75, marks=pytest.mark.long)])
 def test_water_does_not_sink_into_walls_that_lie_between_nodes(offset: float) -> None:
     """All walls of the tank lie a part of a cell off the nodes of the grid."""
     column = water_column(2, cells=20, offset=offset)

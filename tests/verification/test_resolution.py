@@ -12,7 +12,14 @@ WITHIN = 0.1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("aspect", "floor", "friction"), [(1.0, "sticky", 0.0), (1.0, "separate", 0.577), (2.0, "separate", 0.577)])
+@pytest.mark.parametrize(
+    ("aspect", "floor", "friction"),
+    [
+        pytest.param(1.0, "sticky", 0.0, marks=pytest.mark.long),
+        (1.0, "separate", 0.577),
+        pytest.param(2.0, "separate", 0.577, marks=pytest.mark.long),
+    ],
+)
 def test_sand_runs_as_far_and_heaps_as_high_at_half_the_spacing(aspect: float, floor: str, friction: float) -> None:
     """Compared where the heap is two cells of the preview high: the floor's nodes hold a layer of nearly two cells, at any
     spacing, so that the thin edge beyond is shorter in the preview."""

@@ -7,7 +7,15 @@ from .cases.setting import GRAVITY
 from .cases.sliding_block import FRICTION, SPACING, Slide, sliding_block
 
 BOTH_DIMENSIONS = pytest.mark.parametrize("dimension", [2, 3])
-TILTED = pytest.mark.parametrize("is_floor_tilted", [False, True], ids=["tilted gravity", "tilted floor"])
+TILTED = pytest.mark.parametrize(
+    ("dimension", "is_floor_tilted"),
+    [
+        pytest.param(2, False, marks=pytest.mark.long, id="tilted gravity-2"),
+        pytest.param(3, False, id="tilted gravity-3"),
+        pytest.param(2, True, id="tilted floor-2"),
+        pytest.param(3, True, marks=pytest.mark.long, id="tilted floor-3"),
+    ],
+)
 
 
 def expected_way(slide: Slide, angle: float, friction: float) -> float:
@@ -16,7 +24,6 @@ def expected_way(slide: Slide, angle: float, friction: float) -> float:
     return float(acceleration * slide.time[-1] ** 2 / 2.0)
 
 
-@BOTH_DIMENSIONS
 @TILTED
 @pytest.mark.parametrize("angle", [pytest.param(24.0, marks=pytest.mark.long), 35.0])
 def test_a_block_slides_down_a_slope_as_coulomb_says(dimension: int, is_floor_tilted: bool, angle: float) -> None:
@@ -28,7 +35,6 @@ def test_a_block_slides_down_a_slope_as_coulomb_says(dimension: int, is_floor_ti
     assert free.way[-1] > 1.3 * slide.way[-1]
 
 
-@BOTH_DIMENSIONS
 @TILTED
 def test_a_block_stays_on_a_slope_below_the_angle_of_friction(dimension: int, is_floor_tilted: bool) -> None:
     slide = sliding_block(dimension, 10.0, is_floor_tilted=is_floor_tilted)

@@ -13,13 +13,13 @@ from tests.core.scenes import digests_by_threads
 from .cases.drop import FREE, SPACING, contact_angle, cube, ellipsoid, resting, swing, thread, water
 from .cases.setting import observe, scene
 
-DROPS: list[tuple[int, float, dict[str, Any]]] = [
+DROPS = [
     (2, 8.0, {"density": 3}),
     (2, 6.0, {"density": 3, "shift": 0.5}),
-    (2, 12.0, {"density": 3}),
+    pytest.param(2, 12.0, {"density": 3}, marks=pytest.mark.long),
     (2, 8.0, {"kernel": "cubic"}),
     (3, 6.0, {}),
-    (3, 8.0, {"shift": 0.25}),
+    pytest.param(3, 8.0, {"shift": 0.25}, marks=pytest.mark.long),
 ]
 
 

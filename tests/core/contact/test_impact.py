@@ -100,9 +100,9 @@ def falling(shape: Any, law: str = "snow", speed: float = 1.5, **settings: Any) 
     "described",
     [
         falling(SHAPES["sphere"](center=(0.0, 0.0, 0.3), radius=0.2)),
-        falling(SHAPES["sphere"](center=(0.0, 0.0, 0.4), radius=0.2), speed=6.0),
+        pytest.param(falling(SHAPES["sphere"](center=(0.0, 0.0, 0.4), radius=0.2), speed=6.0), marks=pytest.mark.long),
         falling(SHAPES["box"](center=(0.0, 0.0, 0.45), size=(0.3, 0.3, 0.3), rotation=(40.0, 35.0, 0.0)), speed=4.0),
-        falling(box((0.0, 0.0, 0.3), 0.3), speed=2.5),
+        pytest.param(falling(box((0.0, 0.0, 0.3), 0.3), speed=2.5), marks=pytest.mark.long),
         falling(box((0.0, 0.0, 0.3), 0.3), hardening=6.0, critical_compression=0.04),
         falling(SHAPES["sphere"](center=(0.0, 0.0, 0.3), radius=0.2), young_modulus=4e4, volume_ratio_min=0.5),
         falling(box((0.0, 0.0, 0.3), 0.3), "sand"),

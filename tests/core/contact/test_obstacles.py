@@ -85,7 +85,9 @@ def marked(reached: np.ndarray, block_nodes: int) -> np.ndarray:
     return (reached[:, None] >> np.arange(block_nodes) & 1).astype(bool)
 
 
-@pytest.mark.parametrize(("dimension", "kernel"), [(3, "quadratic"), (3, "cubic"), (2, "quadratic"), (2, "cubic")])
+@pytest.mark.parametrize(
+    ("dimension", "kernel"), [(3, "quadratic"), (3, "cubic"), (2, "quadratic"), pytest.param(2, "cubic", marks=pytest.mark.long)]
+)
 def test_no_node_has_mass_that_obstacles_take_for_out_of_reach(monkeypatch: pytest.MonkeyPatch, dimension: int, kernel: str) -> None:
     simulation = Simulation(corner_scene(dimension=dimension, kernel=kernel))
     step, checked = Stepper.step, []
