@@ -139,11 +139,12 @@ def tank() -> Scene:
 
 @pytest.mark.slow
 def test_ranges_threads_and_resumed_runs_give_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_cache(tmp_path / "one", *(splash(seed) for seed in range(12)), scene=tank())
+    write_cache(tmp_path / "one", *(splash(seed, count=1400) for seed in range(12)), scene=tank())
     copies = [Path(shutil.copytree(tmp_path / "one", tmp_path / name)) for name in ("ranges", "threads", "stopped")]
     assert derive(capsys, tmp_path / "one", *SHORT, "--threads", "1")[0] == 0
     whole = files_of(tmp_path / "one")
     assert len(whole) == 12
+    assert all(len(foam(tmp_path / "one", number)["id"]) > 100 for number in range(2, 13))
     # the last range begins with no earlier file, and far enough from the first frame that it need not start there
     for frames in ("9-12", "1-3", "6-8", "4-5"):
         assert derive(capsys, copies[0], *SHORT, "--frames", frames)[0] == 0

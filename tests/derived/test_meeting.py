@@ -152,7 +152,9 @@ def thin_wall(thickness: float, top: float = 1.0) -> tuple[Mesh, float]:
     return slab((own, -40.0, -40.0), (own + thickness * cell, 40.0, top)), own
 
 
-@pytest.mark.parametrize("thickness", [0.0, 0.02, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize(
+    "thickness", [0.0, pytest.param(0.02, marks=pytest.mark.long), 0.3, pytest.param(0.6, marks=pytest.mark.long), 0.95]
+)
 def test_water_meets_a_wall_thinner_than_a_cell_at_its_own_surface(tmp_path: Path, thickness: float) -> None:
     """The simulation blocks half a cell before it, where the water ended: in a glass, with a gap, and with a level that sank to it."""
     wall, own = thin_wall(thickness)
@@ -167,7 +169,9 @@ def test_water_meets_a_wall_thinner_than_a_cell_at_its_own_surface(tmp_path: Pat
     assert edge < 0.75 * SPACING
 
 
-@pytest.mark.parametrize("thickness", [0.0, 0.3, 0.95, 1.2, 1.5])
+@pytest.mark.parametrize(
+    "thickness", [0.0, pytest.param(0.3, marks=pytest.mark.long), 0.95, pytest.param(1.2, marks=pytest.mark.long), 1.5]
+)
 def test_uneven_water_does_not_come_out_on_the_other_side_of_a_wall(tmp_path: Path, thickness: float) -> None:
     """As particles that are pressed into the wall."""
     wall, own = thin_wall(thickness)
@@ -188,7 +192,7 @@ def test_water_on_both_sides_of_a_thin_wall_stays_two_bodies(tmp_path: Path, thi
     assert left[1] < own + OVERLAP and right[0] > own + 2 * thickness * SPACING - OVERLAP
 
 
-@pytest.mark.parametrize("gap", [-1.2, 0.0, 1.0, 3.0])
+@pytest.mark.parametrize("gap", [-1.2, 0.0, *(pytest.param(gap, marks=pytest.mark.long) for gap in (1.0, 3.0))])
 def test_water_in_two_vessels_side_by_side_stays_two_bodies(tmp_path: Path, gap: float) -> None:
     """So many spacings between what blocks for walls of a fifth of a cell; the water meets them unless they are too near."""
     one, own = thin_wall(0.2)

@@ -99,6 +99,7 @@ def test_missing_births_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "births" in told
 
 
+@pytest.mark.long  # of another cache: tests/faults
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     moves = [lambda x, height=height: x + np.array([0.0, 0.0, height]) for height in np.linspace(0.0, 1.0, 30)]

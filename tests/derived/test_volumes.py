@@ -298,6 +298,7 @@ def test_a_follower_makes_what_a_running_bake_adds(
     assert (status, [event["frame"] for event in events if event["event"] == "frame"]) == (0, [1, 2])
 
 
+@pytest.mark.long  # of another cache: tests/faults
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_killed_run_leaves_whole_frames_and_resumes_to_the_same_bytes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_cache(tmp_path / "cache", *(arrays(dust(300, seed=seed), HEAP) for seed in range(30)))

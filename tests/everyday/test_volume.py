@@ -13,7 +13,7 @@ def check_layers(pool: Pool) -> None:
     assert pool.density[layers] == pytest.approx(pool.volume_ratio[layers], rel=0.03)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_poured_water_fills_the_glass_to_its_volume() -> None:
     """Within 5 % after 4 s, 2 % after 16 s."""
     early, late = volume.poured(offset=TESTED_OFFSET, times=(4.0, 16.0))
@@ -22,7 +22,7 @@ def test_poured_water_fills_the_glass_to_its_volume() -> None:
     check_layers(late)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_surface_of_poured_water_is_where_its_volume_says() -> None:
     """The same limits."""
     early, late = volume.poured(offset=TESTED_OFFSET, times=(4.0, 16.0))
@@ -39,9 +39,10 @@ def test_water_whose_volume_drifts_stands_too_high() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "is_upright"), [("water", False), ("sand", True)])
 def test_what_was_shaken_settles_to_its_volume(law: str, is_upright: bool) -> None:
-    """The mean height within 3 %."""
+    """The mean height within 3 %, the surface of water within 2 %."""
     pool = volume.shaken(law, offset=TESTED_OFFSET, is_upright=is_upright)
     assert pool.mean_height == pytest.approx(1.0, abs=0.03)
+    assert law != "water" or pool.surface == pytest.approx(1.0, abs=0.02)
 
 
 @pytest.mark.long

@@ -149,7 +149,7 @@ def test_one_ball_sticks_to_the_other(variant: str | None) -> None:
     assert max(loose(run, "left"), loose(run, "right")) < 0.05
 
 
-@pytest.mark.parametrize("variant", ["snow2_3", "snow3_3"])
+@pytest.mark.parametrize("variant", ["snow2_3", pytest.param("snow3_3", marks=pytest.mark.long)])
 def test_the_soft_ball_breaks(variant: str) -> None:
     """snow2.3 and 3.3: more than a half of it comes loose, and it is drawn out to more than three times its width."""
     run = unlike(variant)
@@ -160,7 +160,7 @@ def test_the_soft_ball_breaks(variant: str) -> None:
     assert loose(run, "left") < 0.05
 
 
-@pytest.mark.parametrize("variant", ["snow2_7", "snow3_7"])
+@pytest.mark.parametrize("variant", ["snow2_7", pytest.param("snow3_7", marks=pytest.mark.long)])
 def test_the_soft_ball_liquefies_and_spreads(variant: str) -> None:
     """snow2.7 and 3.7: it breaks into many pieces, in all directions."""
     run = unlike(variant)
@@ -169,7 +169,7 @@ def test_the_soft_ball_liquefies_and_spreads(variant: str) -> None:
     assert loose(run, "left") < 0.05
 
 
-@pytest.mark.parametrize("variant", ["snow2_8", "snow3_8"])
+@pytest.mark.parametrize("variant", ["snow2_8", pytest.param("snow3_8", marks=pytest.mark.long)])
 def test_the_heavy_fluid_drags_the_solid_along(variant: str) -> None:
     """snow2.8 and 3.8: what is left of the collision moves the way of the heavy ball, with one of equal mass against it."""
     lighter = unlike(variant.replace("_8", "_7"))

@@ -79,7 +79,10 @@ def test_several_processes_compile_and_this_one_only_loads(tmp_path: Path) -> No
     assert found["sum"] == np.arange(27).sum()
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut off", "one bit", "foreign", "no code", "unreadable"])
+@pytest.mark.parametrize(
+    "damage",
+    ["cut off", "one bit", "foreign", *(pytest.param(each, marks=pytest.mark.long) for each in ("empty", "no code", "unreadable"))],
+)
 def test_a_damaged_kernel_is_compiled_again_with_one_line(copied: tuple[Path, list[Path]], damage: str) -> None:
     folder, files = copied
     assert len(files) == 2

@@ -76,7 +76,7 @@ scenes = [corner_scene(kernel=kernel) for kernel in ("quadratic", "cubic")]
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_obstacles_in_a_corner_give_the_same_bytes_on_any_number_of_threads() -> None:
     assert len(digests_by_threads(CORNERS)) == 1
 

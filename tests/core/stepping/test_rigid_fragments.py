@@ -223,6 +223,7 @@ def test_a_simulation_resumes_with_rigid_fragments() -> None:
         Simulation(spinning(0.0, frames=8, gravity=(0.0, 0.0, -9.81)), snapshot=right, before=described)
 
 
+@pytest.mark.long
 def test_threads_do_not_change_the_bytes() -> None:
     """Of pieces, and of a whole body that becomes matter and breaks."""
     made = "from tests.core.stepping.test_rigid_fragments import spinning\nfrom tests.core.stepping.test_whole_bodies import falling\n"
