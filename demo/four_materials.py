@@ -9,8 +9,6 @@ from typing import Any
 import bpy
 from mathutils import Vector
 from parts import (
-    CLAY,
-    DARK,
     FPS,
     GRAY,
     Solid,
@@ -27,8 +25,10 @@ from parts import (
 )
 
 BOWL_AT = (-0.6, 0.05, 0.0)
-STREAM_FROM, STREAM_VELOCITY, STREAM_RADIUS, STREAM_LAST_FRAME = Vector((-0.73, 0.14, 0.42)), Vector((0.4, -0.25, -0.7)), 0.06, 13
+STREAM_FROM, STREAM_VELOCITY, STREAM_RADIUS, STREAM_LAST_FRAME = Vector((-0.73, 0.14, 0.42)), Vector((0.4, -0.25, -0.7)), 0.045, 24
 BLUE, RED, WHITE, SAND = (0.02, 0.17, 0.6), (0.7, 0.02, 0.05), (0.85, 0.9, 0.95), (0.62, 0.4, 0.16)
+# The water is clear, so that the bowl has to be dark for it to be seen.
+SLATE, GLAZE, WOOD = (0.07, 0.13, 0.15), (0.02, 0.05, 0.13), (0.36, 0.2, 0.085)
 RADIUS_SCALE, GRAIN_COUNT = 1.35, 10
 # Roughness and coat weight of each emitter's particles.
 SURFACES = {
@@ -42,10 +42,10 @@ SURFACES = {
 
 
 def four_materials(stage: Any) -> None:
-    stage.ground(DARK, half=15.0, height=-0.002)
-    stage.collider("Table", box((3.2, 2.8, 0.1)), (0.0, 0.0, -0.05), DARK, roughness=0.7, friction=0.6)
-    stage.collider("Bowl", turned(bowls.BOWL), BOWL_AT, CLAY, roughness=0.3, friction=0.0).data.shade_smooth()
-    stage.collider("Ramp", box((0.42, 0.72, 0.06)), (0.3, 0.46, 0.17), GRAY, rotation=(0.0, 31.5, 0.0), bevel=0.012, friction=0.2)
+    stage.ground(SLATE, half=15.0, height=-0.002)
+    stage.collider("Table", box((3.2, 2.8, 0.1)), (0.0, 0.0, -0.05), SLATE, roughness=0.7, friction=0.6)
+    stage.collider("Bowl", turned(bowls.BOWL), BOWL_AT, GLAZE, roughness=0.2, friction=0.0).data.shade_smooth()
+    stage.collider("Ramp", box((0.42, 0.72, 0.06)), (0.3, 0.46, 0.17), WOOD, rotation=(0.0, 31.5, 0.0), bevel=0.012, friction=0.2)
     thin_water(stage.emitter("Water", turned(bowls.WATER), BOWL_AT, "water", color=BLUE))
     add_stream(stage)
     turn = tuple(map(math.degrees, (-0.3, 0.12, 0.2)))

@@ -25,7 +25,7 @@ SCENES = tomllib.loads(Path(__file__).with_name("scenes.toml").read_text(encodin
 FPS = 24
 # The tiles [m] of the backdrop of feature scenes show how large everything is.
 TILE = 0.2
-DARK, GRAY, CLAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33), (0.62, 0.56, 0.47)
+DARK, GRAY = (0.12, 0.125, 0.14), (0.3, 0.31, 0.33)
 LAMPS = (stages.Lamp("Key", (-0.8, -0.4, 0.8), 25.0, 0.4), stages.Lamp("Rim", (0.7, 0.7, 0.7), 9.0, 0.4))
 AGX = ("AgX", "AgX - Medium High Contrast")
 STUDIO = stages.Studio(LAMPS, sky=(0.55, 0.62, 0.72), brightness=0.35, bounces=12, view=AGX)
