@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -64,8 +65,13 @@ def worded(text: str) -> str:
     return " ".join(COMMAND_LINE.of(text).replace("`", "" if f"`{VALUE}`" in text else "'").split())
 
 
-def messages_of(path: Path) -> Iterator[str]:
+@functools.cache
+def messages_of(path: Path) -> tuple[str, ...]:
     """The messages of errors and warnings in a file, with `…` in place of values, and with marked names."""
+    return tuple(_read_messages(path))
+
+
+def _read_messages(path: Path) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = _texts(tree.body, {})
     for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
