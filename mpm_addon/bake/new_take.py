@@ -9,8 +9,8 @@ from ..core.messages import Action, Message, SceneWarning, Topic
 from ..core.particles import Moment
 from ..core.scene.description import Emitter, Scene
 from ..storage.cache_writer import CacheWriter, last_checkpoint
+from ..storage.renames import as_named, plain
 from ..storage.scene_file import read_scene
-from ..storage.scene_writer import scene_hash
 from ..storage.take import SCENE, Take
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def begin_take(scene: Scene, writer: CacheWriter, known: State | None, report: "
     from ..core.stepping.continuation import refuse_another_state
     from ..core.stepping.simulation import Simulation
 
-    before, frame = _scene_of(writer.earlier[-1]), writer.from_frame
+    before, frame = as_named(_scene_of(writer.earlier[-1]), scene), writer.from_frame
     assert frame is not None
     refuse_another_state(before, scene)
     writer.begin(scene)
@@ -61,7 +61,7 @@ def warnings_of(scene: Scene, writer: CacheWriter) -> list[SceneWarning]:
         return []
     pairs = zip(before.emitters, scene.emitters, strict=True)
     alike = [replace(new, **_of_emission(old)) if _has_emitted(new, scene, frame) else new for old, new in pairs]
-    if scene_hash(replace(scene, emitters=tuple(alike))) != scene_hash(before):
+    if plain(replace(scene, emitters=tuple(alike))) != plain(before):
         return []
     told = Message(f"what has changed has no effect after frame {frame}, so the new take is the same as the earlier one", (Action.RESTART,))
     return [SceneWarning(Topic.NO_EFFECT, told)]
@@ -85,7 +85,10 @@ def _state_after(frame: int, takes: Sequence[Take], report: "Report") -> dict[st
     scene, checkpoint = _scene_of(take), last_checkpoint(take, frame)
     if checkpoint is None and earlier:
         state = _state_after(take.from_frame, earlier, report)
-        checkpoint = take.from_frame, Simulation(scene, snapshot=state, before=_scene_of(earlier[-1]), report=report).snapshot()
+        checkpoint = (
+            take.from_frame,
+            Simulation(scene, snapshot=state, before=as_named(_scene_of(earlier[-1]), scene), report=report).snapshot(),
+        )
     if checkpoint is not None and checkpoint[0] == frame:
         return checkpoint[1]
     simulation = Simulation(scene, snapshot=checkpoint[1] if checkpoint else None, report=report)

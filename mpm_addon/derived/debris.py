@@ -15,6 +15,7 @@ from .debris_lineage import Lineage, lineage_of
 from .debris_pieces import Formed, born_of_pieces, cracks_between
 from .debris_settings import DebrisSettings
 from .debris_swarm import VOLUME_RATIO, advanced, born, broken, flying_chips, hanging_dust, sizes
+from .emitter_names import hash_in, settings_in
 from .sources import bodies_of_debris, emitters_of_debris
 from .swarm import Around, Floats, Ids, Swarm, together
 from .swarm_product import SwarmProduct, mean_speeds, shown_scene
@@ -42,8 +43,9 @@ class DebrisProduct(SwarmProduct):
         """
         scene = shown_scene(cache)
         life = max(settings.chip_life, settings.dust_life)
-        emitters, self._bodies = emitters_of_debris(scene, settings), bodies_of_debris(scene, settings)
-        super().__init__(cache, scene, emitters, settings.hash, life, threads=threads)
+        chosen = settings_in(cache.manifest, settings)
+        emitters, self._bodies = emitters_of_debris(scene, chosen), bodies_of_debris(scene, chosen)
+        super().__init__(cache, scene, emitters, hash_in(cache.manifest, settings), life, threads=threads)
         self._formed = Formed({}, Lineage({}, {}, {}))
         # of the cached frames, by number
         self._places: dict[int, int] = {}

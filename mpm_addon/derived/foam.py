@@ -13,6 +13,7 @@ from ..core.swarm.flight import Step
 from ..core.swarm.foam_births import Limits
 from ..storage.cache import Cache
 from ..storage.take import FOAM
+from .emitter_names import hash_in, settings_in
 from .foam_swarm import advanced, born, sizes
 from .settings import FoamSettings
 from .sources import emitters_of_foam
@@ -42,7 +43,8 @@ class FoamProduct(SwarmProduct):
             threads: number of threads; by default one per core. The result does not depend on it.
         """
         scene = shown_scene(cache)
-        super().__init__(cache, scene, emitters_of_foam(scene, settings), settings.hash, settings.life, threads=threads)
+        emitters = emitters_of_foam(scene, settings_in(cache.manifest, settings))
+        super().__init__(cache, scene, emitters, hash_in(cache.manifest, settings), settings.life, threads=threads)
         self._settings = settings
         self._size = usual_size(self._cell) if settings.size is None else settings.size
         self._speeds: dict[int, float] = {}

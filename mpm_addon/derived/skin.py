@@ -20,12 +20,12 @@ from ..core.scene.description import Emitter, Scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
-from ..storage.scene_file import read_scene
+from ..storage.renames import scene_of
 from ..storage.skin_file import BYTES_PER_VERTEX, POSITION, VELOCITY, Cut, Skin, SkinPiece, scenes_of_emission, write_skin
-from ..storage.take import SCENE, SKIN
+from ..storage.take import SKIN
 from .binding import Binding, Floats, Integers, bind, unbound
 from .cutting import Part, cut_mesh
-from .emitter_names import named
+from .emitter_names import hash_in, named, settings_in
 from .loose_parts import NOWHERE, matter_of
 from .parting import CRUMB, Votes, parting_of
 from .product import Forecast, Made, Make
@@ -59,13 +59,13 @@ class SkinProduct:
     def __init__(self, cache: Cache, settings: SkinSettings) -> None:
         """Read the scenes. Raises MpmError if one of the chosen emitters has no mesh that can follow."""
         self._cache = cache
-        scenes = scenes_of_emission(cache)
+        scenes, chosen = scenes_of_emission(cache), settings_in(cache.manifest, settings)
         if scenes[-1].solver.dimension != 3:
             raise CacheError("it is two-dimensional, so no mesh can follow", "use a three-dimensional scene", subject=str(cache.folder))
         self._cell = scenes[-1].solver.grid_spacing
         self._tears = any(scene.tears for scene in scenes)
-        self.emitters = chosen_emitters([scene.emitters[number] for number, scene in enumerate(scenes)], settings)
-        self.hash = settings.hash
+        self.emitters = chosen_emitters([scene.emitters[number] for number, scene in enumerate(scenes)], chosen)
+        self.hash = hash_in(cache.manifest, settings)
         self._followers = [Follower(scenes[number], number) for number in self.emitters]
         self._boundaries: dict[int, Boundaries | None] = {}
 
@@ -95,7 +95,7 @@ class SkinProduct:
         """What bounds the particles of a frame, in the scene of its own take. Raises MpmError."""
         take = self._cache.take_of(moment)
         if take.number not in self._boundaries:
-            self._boundaries[take.number] = _boundaries_of(read_scene(take.folder / SCENE))
+            self._boundaries[take.number] = _boundaries_of(scene_of(take, self._cache.takes[-1]))
         boundaries = self._boundaries[take.number]
         return [] if boundaries is None else boundaries.at(moment, poses)
 

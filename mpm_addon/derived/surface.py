@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from ..core.errors import MpmError
 from ..core.particles import Moment
-from ..storage import read_scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin
+from ..storage.renames import scene_of
 from ..storage.surface_file import Surface, SurfacePiece, write_surface
-from ..storage.take import SCENE, SURFACE
+from ..storage.take import SURFACE
 from .boundaries import Boundaries, Boundary, Poses
 from .forecast import forecast
 from .images import Images, extended
@@ -103,7 +103,7 @@ class SurfaceProduct:
         """What bounds the particles of a frame, in the scene of its own take: another may have other colliders. Raises MpmError."""
         take = self._cache.take_of(moment)
         if take.number not in self._boundaries:
-            self._boundaries[take.number] = Boundaries(read_scene(take.folder / SCENE) if self._settings.meet_colliders else None)
+            self._boundaries[take.number] = Boundaries(scene_of(take, self._cache.takes[-1]) if self._settings.meet_colliders else None)
         return self._boundaries[take.number].at(moment, poses)
 
     def _fitted(self, task: Task, found: list[tuple[SurfacePiece, float]]) -> Made:

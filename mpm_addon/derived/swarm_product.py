@@ -21,6 +21,7 @@ from ..storage import read_scene
 from ..storage.cache import Cache
 from ..storage.container import Written
 from ..storage.derived import Origin, State, sources_of, state_of
+from ..storage.renames import scene_of
 from ..storage.swarm_file import (
     AGE,
     BYTES_PER_PARTICLE,
@@ -207,7 +208,7 @@ class SwarmProduct(ABC):
         volume = usual if scale is None else scale[which].astype(np.float64) ** 3
         take = self._cache.take_of(moment)
         if take.number not in self._boundaries:
-            self._boundaries[take.number] = Boundaries(read_scene(take.folder / SCENE))
+            self._boundaries[take.number] = Boundaries(scene_of(take, self._cache.takes[-1]))
         boundaries = self._boundaries[take.number].at(moment, frame.poses, earlier)
         fill = fill_of(position, velocity, volume, self._cell, self.label)
         values = {name: frame.arrays[name][which] for name in (EMITTER, *self.read) if name in frame.arrays}

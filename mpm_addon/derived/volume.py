@@ -24,7 +24,7 @@ from ..storage.finishes import finish_of
 from ..storage.take import SCENE, VOLUME
 from ..storage.vdb import LEAF_VOXELS, Grid
 from ..storage.volume_file import DENSITY, VELOCITY, write_volume
-from .emitter_names import named
+from .emitter_names import hash_in, named, settings_in
 from .particles import EMITTER, USUAL_PER_CELL
 from .product import Forecast, Made, Make
 from .settings import VolumeSettings
@@ -54,10 +54,10 @@ class VolumeProduct:
         if cache.manifest.get("dimension", 3) != 3:
             raise CacheError("it is two-dimensional, so it has no volume", "use a three-dimensional scene", subject=str(cache.folder))
         scene = read_scene(cache.takes[-1].folder / SCENE)
-        self.emitters = chosen_emitters(scene, settings)
+        self.emitters = chosen_emitters(scene, settings_in(cache.manifest, settings))
         self._cell = scene.solver.grid_spacing
         self._voxel, self._radius = sizes_of(settings, self._cell)
-        self.hash = settings.hash
+        self.hash = hash_in(cache.manifest, settings)
 
     def forecast(self, moments: Sequence[Moment]) -> Forecast:
         if not moments:

@@ -21,6 +21,7 @@ from .arrays import ArrayFileError
 from .births import read_births, read_pairs
 from .checkpoints import checkpoint_frames, checkpoint_path, read_checkpoint
 from .plain_files import open_plain, parse_json, read_plain
+from .renames import pose_names
 from .sealed import unsealed
 from .take import BIRTHS, CHECKPOINTS, MANIFEST, SCENE, TAKES, Take, take_folder, unreadable
 
@@ -305,7 +306,14 @@ def chain(folder: Path, number: int) -> list[Take]:
             problem = f"it continues from take {earlier.number}, which is not an earlier one"
             raise CacheError(problem, "bake again", subject=str(takes[0].folder / MANIFEST))
         takes.insert(0, earlier)
+    show_names(takes)
     return takes
+
+
+def show_names(takes: list[Take]) -> None:
+    """Give dynamic colliders in the frames of takes the names that they have in the last one, which continues from the others."""
+    for take in takes:
+        take.show_names(pose_names(take, takes[-1]))
 
 
 def manifest_of_cache(take: int) -> dict[str, Any]:

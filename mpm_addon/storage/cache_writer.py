@@ -28,7 +28,9 @@ from .failure import FAILURE
 from .frame_file import emitted, write_frame
 from .installation import version
 from .manifest import manifest_of
+from .pose_names import with_names
 from .removal import folders_of, refuse_links, remove_take, remove_temporaries
+from .renames import is_same_but_names, kept_names, names_to_write
 from .scene_writer import write_scene
 from .sealed import sealed, write_sealed
 from .status import CANCEL, STATUS
@@ -62,14 +64,14 @@ class CacheWriter:
     def __init__(self, folder: Path, scene: Scene) -> None:
         self.folder = folder
         self.is_replacing = False
-        self._is_stale = False
+        self._is_stale = self._is_known = False
         self.resumed: Mapping[str, Any] | None = None
         self._is_shown = True
         self._settings = scene.cache
         self._cell = scene.solver.grid_spacing
         self._first_frame = scene.time.frame_start
         self._manifest = manifest_of(scene)
-        self._hash: str = self._manifest["scene_hash"]
+        self._scene = scene
         self._takes = [Take(folder, 1, self._manifest)]
         self._covered = 0
         self._checkpoint_time = time.monotonic()
@@ -86,8 +88,8 @@ class CacheWriter:
 
     @property
     def scene_hash(self) -> str:
-        """The hash of the scene being baked."""
-        return self._hash
+        """The hash of the scene being baked, as it was named when the take began."""
+        return self._takes[-1].manifest["scene_hash"]
 
     @property
     def from_frame(self) -> int | None:
@@ -111,7 +113,7 @@ class CacheWriter:
         """Prepare the folder: check that it is unused or contains this scene's frames, and record the scene.
 
         Frames that a restart replaces, and their scene, remain until `begin`, so that a bake that fails before its first
-        frame does not lose them. A take that continues from another also waits for `begin`, until its scene is known to fit.
+        frame does not lose them. A new take that continues from another also waits for `begin`, until its scene is known to fit.
 
         Args:
             scene: the scene to bake.
@@ -131,7 +133,7 @@ class CacheWriter:
             for path in (self.folder, take, *folders_of(take)):
                 remove_temporaries(path)
             (self.folder / CANCEL).unlink(missing_ok=True)
-        if not self.is_replacing and self.from_frame is None:
+        if not self.is_replacing and (self.from_frame is None or self._is_known):
             self.begin(scene)
 
     def begin(self, scene: Scene) -> None:
@@ -178,6 +180,7 @@ class CacheWriter:
             CacheError: it cannot be written.
         """
         folder = self._takes[-1].folder
+        frame = with_names(frame, names_to_write(self._takes[-1].manifest))
         with self._writing():
             if emitted(frame) > self._covered:
                 write_births(folder / BIRTHS, frame.births, self._covered, None if frame.bonds is None else frame.bonds.pairs)
@@ -200,7 +203,7 @@ class CacheWriter:
         """Write a checkpoint after frame `number`, which empties the snapshot, and remove surplus older ones. Raises CacheError."""
         folder = self._takes[-1].folder / CHECKPOINTS
         with self._writing():
-            write_checkpoint(folder, number, self._hash, snapshot)
+            write_checkpoint(folder, number, self.scene_hash, snapshot)
             for frame in surplus(checkpoint_frames(folder), self._settings.checkpoint_count):
                 checkpoint_path(folder, frame).unlink(missing_ok=True)
         self._checkpoint_time = time.monotonic()
@@ -244,16 +247,14 @@ class CacheWriter:
             return [Take(self.folder, number, self._manifest)]
         *earlier, current = chain(self.folder, number)
         if current.moments():
-            self._check(current.manifest)
+            self._check(current)
             self.resumed = current.manifest
         # whether there may be births and journal lines of another bake that ended before its first frame
         self._is_stale = not current.moments() and _meaning_of(current.manifest) != _meaning_of(self._manifest)
         # these entries keep describing the existing frames
         stored = {key: self.resumed[key] for key in ("precision", "attributes") if self.resumed and key in self.resumed}
-        return [
-            *earlier,
-            Take(self.folder, number, {**self._manifest, **stored, **_place_of(current.manifest), **_name_of(current.manifest)}),
-        ]
+        kept = _kept_of(current.manifest, self._manifest) if self.resumed else _name_of(current.manifest)
+        return [*earlier, Take(self.folder, number, {**self._manifest, **stored, **_place_of(current.manifest), **kept})]
 
     def _branch(self, frame: int) -> list[Take]:
         """A take that continues after an existing frame, preceded by its earlier ones. Raises CacheError if the frame is missing."""
@@ -269,21 +270,26 @@ class CacheWriter:
         earlier = chain(self.folder, parent.number)
         for number in numbers:
             try:
-                manifest = chain(self.folder, number)[-1].manifest
+                known = chain(self.folder, number)[-1]
             except CacheError:
                 continue  # a damaged take does not affect others
-            if _meaning_of(manifest) == _meaning_of(self._manifest) and _place_of(manifest) == place:
-                return [*earlier, Take(self.folder, number, {**self._manifest, **place, **_name_of(manifest)})]
+            self._is_known = _place_of(known.manifest) == place and _version_of(known.manifest) == version() and self._is_of(known)
+            if self._is_known:
+                return [*earlier, Take(self.folder, number, {**self._manifest, **place, **_kept_of(known.manifest, self._manifest)})]
         return [*earlier, Take(self.folder, numbers[-1] + 1, {**self._manifest, **place})]
 
-    def _check(self, manifest: Mapping[str, Any]) -> None:
+    def _is_of(self, take: Take) -> bool:
+        """Whether a take was baked from this scene, whatever the names of its things were then."""
+        return take.manifest.get("scene_hash") == self._manifest["scene_hash"] or is_same_but_names(take.folder / SCENE, self._scene)
+
+    def _check(self, take: Take) -> None:
         """Check that this version would bake the same frames from this scene. Raises CacheError."""
-        if manifest.get("scene_hash") != self._hash:
-            name = manifest.get("scene_name")
+        if not self._is_of(take):
+            name = take.manifest.get("scene_name")
             if name != self._manifest["scene_name"]:
                 raise CacheError(f'it contains frames of another scene ("{name}")', Action.REPLACE, subject=str(self.folder))
             raise CacheError("it contains frames that were baked before this scene changed", Action.REPLACE, subject=str(self.folder))
-        baked_by = manifest.get("versions", {}).get("mpm_addon")
+        baked_by = _version_of(take.manifest)
         if baked_by != version():
             raise CacheError(
                 f"it contains frames of version {baked_by}, and those of this version ({version()}) may differ",
@@ -339,12 +345,21 @@ def last_checkpoint(take: Take, frame: int) -> tuple[int, dict[str, NDArray[Any]
 
 def _meaning_of(manifest: Mapping[str, Any]) -> tuple[Any, Any]:
     """The scene and version, which determine the frames' contents."""
-    return manifest.get("scene_hash"), manifest.get("versions", {}).get("mpm_addon")
+    return manifest.get("scene_hash"), _version_of(manifest)
+
+
+def _version_of(manifest: Mapping[str, Any]) -> Any:
+    return manifest.get("versions", {}).get("mpm_addon")
 
 
 def _place_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The entries of a manifest that refer to other takes."""
     return {key: manifest[key] for key in ("parent", "from_frame", "first_id") if key in manifest}
+
+
+def _kept_of(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a take's manifest that remain when the same scene is baked again, perhaps with other names."""
+    return {"scene_hash": before["scene_hash"], **_name_of(before), **kept_names(before, now)}
 
 
 def _name_of(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from ..core.particles import Moment
 from .frame_file import possible_moment
 from .plain_files import open_plain
+from .pose_names import Renames, entry_with_names
 from .sealed import unsealed
 
 Entry = Mapping[str, Any]
@@ -28,8 +29,10 @@ class Journal:
         is_read: whether these are all entries.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, names: Renames | None = None) -> None:
+        """The journal at a path, whose entries have other names of dynamic colliders than its lines."""
         self.path = path
+        self._names = names or {}
         self.entries: dict[Moment, Entry] = {}
         self.is_read = False
         self._identity: tuple[Any, ...] = ()
@@ -89,7 +92,7 @@ class Journal:
     def _note(self, line: bytes) -> None:
         found = _entry(line)
         if found is not None:
-            self.entries[found[0]] = found[1]
+            self.entries[found[0]] = entry_with_names(found[1], self._names)
 
     def _next_lines(self, size: int, most: int) -> bool:
         """Read the complete lines of the next `most` bytes, or of more if a line is longer; returns whether there were any."""

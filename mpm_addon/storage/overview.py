@@ -5,12 +5,13 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..core.errors import CacheError
 from ..core.messages import NOTHING
 from ..core.particles import Moment
-from .cache import CACHE_FILE, Cache, chain, current_take
+from .cache import CACHE_FILE, Cache, chain, current_take, show_names
 from .journal import Entry
 from .take import MANIFEST, TAKES, Take
 
@@ -51,6 +52,7 @@ class Overview(NamedTuple):
         bytes: size of the frames and subframes shown.
         is_read: whether everything has been read.
         scene_hash: hash of the shown take's scene.
+        manifest: that of the shown take.
     """
 
     shown: int
@@ -60,6 +62,7 @@ class Overview(NamedTuple):
     bytes: int
     is_read: bool
     scene_hash: str = ""
+    manifest: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def seconds(self) -> float:
@@ -143,6 +146,7 @@ class CacheWatch:
             return False
         self._takes, self._stamp = found, stamp
         self._shown = [found.get(take.number, take) for take in chain(self.folder, shown)]
+        show_names(self._shown)
         return True
 
     def _described(self, known: Mapping[int, Mapping[Moment, Entry]], *, is_read: bool) -> Overview:
@@ -164,6 +168,7 @@ class CacheWatch:
             bytes=size,
             is_read=is_read,
             scene_hash=manifest.get("scene_hash", ""),
+            manifest=manifest,
         )
 
     def _of_take(self, take: Take, known: Mapping[Moment, Entry], shown: Cache) -> TakeOverview:

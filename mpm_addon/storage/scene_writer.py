@@ -40,9 +40,14 @@ def write_scene(scene: Scene, folder: str | Path, name: str = SCENE_FILE) -> Pat
     folder = Path(folder)
 
     def store(owner: str, arrays: Arrays) -> str:
-        file = f"{_slug(owner)}_{digest(arrays)[:12]}.npz"
-        if not (folder / file).exists():
-            write_arrays(folder / file, arrays)
+        file = array_file(owner, arrays)
+        if (folder / file).exists():
+            return file
+        # that of an object which was renamed
+        same = next(folder.glob(f"*_{file.rpartition('_')[2]}"), None)
+        if same is not None:
+            return same.name
+        write_arrays(folder / file, arrays)
         return file
 
     try:
@@ -52,6 +57,11 @@ def write_scene(scene: Scene, folder: str | Path, name: str = SCENE_FILE) -> Pat
     except OSError as error:
         raise SceneError(f"the scene cannot be written ({error.strerror})", "choose another folder", subject=str(folder)) from error
     return folder / name
+
+
+def array_file(owner: str, arrays: Arrays) -> str:
+    """The name of the file of an owner's arrays."""
+    return f"{_slug(owner)}_{digest(arrays)[:12]}.npz"
 
 
 def scene_hash(scene: Scene) -> str:

@@ -23,8 +23,8 @@ from .births import check_attribute
 from .cache import Cache
 from .container import Container, Written, read_container, write_container
 from .derived import Origin, derived_at, origin_of
-from .scene_file import read_scene
-from .take import SCENE, SKIN
+from .renames import scene_of
+from .take import SKIN
 
 POSITION, VELOCITY = "position", "velocity"
 CUT, SUBDIVISION = "cut", "subdivision"
@@ -160,7 +160,7 @@ def skin_at(cache: Cache, moment: Moment) -> Skin:
 
 def scenes_of_emission(cache: Cache) -> tuple[Scene, ...]:
     """For each emitter, the scene of the take in which it emits once; later takes may place it elsewhere. Raises CacheError, SceneError."""
-    scenes = [read_scene(take.folder / SCENE) for take in cache.takes]
+    scenes = [scene_of(take, cache.takes[-1]) for take in cache.takes]
 
     def emitting(number: int) -> Scene:
         for scene, following in zip(scenes, cache.takes[1:], strict=False):

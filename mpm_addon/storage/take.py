@@ -24,6 +24,7 @@ from .arrays import ArrayFileError
 from .container import SUFFIX
 from .frame_file import Births, read_bonds, read_frame
 from .journal import Entry, Journal
+from .pose_names import Renames, with_names
 
 TAKES = "takes"
 MANIFEST = "take.json"
@@ -76,9 +77,15 @@ class Take:
         self.number = number
         self.folder = take_folder(cache, number)
         self.manifest = manifest
+        self._pose_names: Renames = {}
         self._journal = Journal(self.folder / JOURNAL)
         self._names: tuple[Any, frozenset[str]] = (None, frozenset())
         self._known: tuple[Any, dict[Moment, Entry]] = (None, {})
+
+    def show_names(self, names: Renames) -> None:
+        """Give dynamic colliders other names than the frames have, because they were renamed since."""
+        if names != self._pose_names:
+            self._pose_names, self._journal, self._known = names, Journal(self.folder / JOURNAL, names), (None, {})
 
     @property
     def parent(self) -> int | None:
@@ -173,7 +180,7 @@ class Take:
             frame = read_frame(path, births_of, only)
         if frame.moment != moment:
             raise CacheError(f"it contains frame {frame.moment.frame:g}, not {moment.frame:g}", "rename the file", subject=str(path))
-        return frame
+        return with_names(frame, self._pose_names)
 
     def read_bonds(self, moment: Moment, pairs_of: Callable[[], NDArray[np.int32]]) -> Bonds:
         """The bonds at a frame or subframe; `pairs_of` returns the ids that they join. Raises as `read`."""

@@ -1,10 +1,12 @@
 """Finds out which frames of a cache have derived data, cheaply enough for every redraw."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...core.errors import MpmError
+from ...derived.emitter_names import hash_in
 from ...storage import open_cache
 from ...storage.derived import Origin, counts_of, derived_folder, read_origin
 from ...storage.take import SKIN, take_folder
@@ -45,7 +47,7 @@ def facts_of(scene: BlenderScene, kind: str) -> Facts:
     if not any(changes):
         return Facts(len(overview.rows), 0, 0, 0)
     try:
-        wanted = _hash(scene, kind, folder)
+        wanted = wanted_hash(scene, kind, folder, overview.manifest)
         # the overview is the same object until it changes
         seen = (wanted, overview, changes)
         known = runtime.of(KnownDerived).by_folder
@@ -56,9 +58,9 @@ def facts_of(scene: BlenderScene, kind: str) -> Facts:
         return NOTHING
 
 
-def _hash(scene: BlenderScene, kind: str, folder: Path) -> str:
+def wanted_hash(scene: BlenderScene, kind: str, folder: Path, manifest: Mapping[str, Any]) -> str:
     """The hash of the settings; "" if there is nothing to make, so that existing files count as outdated. Raises SceneError."""
-    return "" if kind == SKIN and not displayed_as_mesh(scene, folder) else settings_of(scene, kind, folder).hash
+    return "" if kind == SKIN and not displayed_as_mesh(scene, folder) else hash_in(manifest, settings_of(scene, kind, folder))
 
 
 def _origin(path: Path, kind: str) -> Origin:

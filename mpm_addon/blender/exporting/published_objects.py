@@ -16,11 +16,11 @@ from ...core.particles import Moment
 from ...storage import open_cache
 from ...storage.derived import State, sources_of, state_of
 from ...storage.take import SKIN, SURFACE, VOLUME
+from ..baking.derived_facts import wanted_hash
 from ..baking.derived_kinds import DERIVED_KINDS
 from ..host.blender_types import BlenderObject, BlenderScene, NodeTree
 from ..playback import fog_objects, particle_objects, skin_objects, surface_objects, swarm_objects, volume_objects
 from ..settings import paths
-from ..settings.derived_settings import displayed_as_mesh, settings_of
 
 POINTS = "points"
 # The kinds whose objects are meshes with faces; the other objects are points, or volumes.
@@ -183,7 +183,7 @@ def derived_notes(scene: BlenderScene, item: BlenderObject) -> list[Message]:
     notes = []
     for kind in dict.fromkeys(kind for kind, _shown in derived_objects_of(item)):
         # without a display as a mesh there are no settings of skins, so that all count as outdated, as in the panel
-        wanted = "" if kind == SKIN and not displayed_as_mesh(scene, folder) else settings_of(scene, kind, folder).hash
+        wanted = wanted_hash(scene, kind, folder, cache.manifest)
         sources = sources_of(cache, kind)
         states = {number: state_of(cache, Moment(number), kind, wanted, sources=sources) for number in frames}
         label, subject = DERIVED_KINDS[kind], f'"{item.name}"'

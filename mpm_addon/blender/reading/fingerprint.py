@@ -23,18 +23,18 @@ from .forces import field_objects
 from .motion import may_move
 
 # Increase this if the digest of the same declared settings changes.
-_REVISION = 2
+_REVISION = 3
 # Replaces animated values, which would depend on the current frame.
 _KEYED = "keyed"
 
 
 def fingerprint(scene: BlenderScene, emitter_name: str = "") -> str:
-    """The digest of a scene's settings. Independent of the current frame.
+    """The digest of a scene's settings. Independent of the current frame and of names.
 
     Args:
         emitter_name: the only emitter that counts; all emitters if empty.
     """
-    return f"{_form()}-{_digest(settings_state(scene, emitter_name))}"
+    return f"{_form()}-{_digest(_without_names(settings_state(scene, emitter_name)))}"
 
 
 def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any]:
@@ -56,6 +56,13 @@ def settings_state(scene: BlenderScene, emitter_name: str = "") -> dict[str, Any
         ],
     }
     return state
+
+
+def _without_names(state: Any) -> Any:
+    """A state without the names of objects, which nothing that is simulated depends on."""
+    if isinstance(state, dict):
+        return {key: _without_names(value) for key, value in state.items() if key != "name"}
+    return [_without_names(value) for value in state] if isinstance(state, (list, tuple)) else state
 
 
 def is_comparable(text: str) -> bool:
@@ -114,7 +121,7 @@ def _object_state(item: BlenderObject) -> dict[str, Any]:
         "name": item.name,
         "disabled": _unless_keyed(item, "hide_viewport", lambda: item.hide_viewport),
         "place": _place(item),
-        "modifiers": [(each.name, each.type, each.show_viewport, each.show_render) for each in item.modifiers],
+        "modifiers": [(each.type, each.show_viewport, each.show_render) for each in item.modifiers],
         "settings": _settings(item.mpm, animated_paths(item)),
     }
 

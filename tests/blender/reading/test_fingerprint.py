@@ -202,3 +202,13 @@ def test_the_names_of_the_settings_are_known_with_those_of_the_groups_in_them() 
     assert scene["domain"]["x_min"] == {"surface": None, "use_friction": None, "friction": None}
     assert item["material"]["sand"]["cohesion"] is None
     assert "cache" not in scene and "display" not in item
+
+
+def test_names_do_not_count(bpy: Any) -> None:
+    scene = bpy.context.scene
+    settle(bpy)
+    before = fingerprint(scene)
+    scene.name = "Take A"
+    for number, item in enumerate(list(scene.objects)):
+        item.name = f"Renamed {number}"
+    assert fingerprint(scene) == before
