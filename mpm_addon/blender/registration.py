@@ -10,7 +10,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from . import compiling, display, migrations
-from .baking import bake_queue, derived_processes, observation, preflight, previews, relocation, scene_caches, session
+from .baking import bake_queue, derived_processes, emitter_wires, observation, preflight, previews, relocation, scene_caches, session
 from .building import add_menu, quick
 from .building.ready_scenes import adding
 from .host import help, translations
@@ -29,7 +29,7 @@ from .interface.operators import (
 )
 from .interface.panels import all_panels, graphs
 from .live import live_session
-from .playback import arriving_frames, orphans, particle_objects
+from .playback import arriving_frames, lost_caches, orphans, particle_objects
 from .settings import overrides, properties, thumbnails
 
 # When a file is opened, its settings are upgraded before anything reads them; then come paths, then particles.
@@ -59,6 +59,8 @@ _PARTS: tuple[ModuleType, ...] = (
     quick,
     menus,
     particle_objects,
+    lost_caches,
+    emitter_wires,
     orphans,
     arriving_frames,
     observation,

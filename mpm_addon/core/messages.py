@@ -155,6 +155,7 @@ class Topic(StrEnum):
     STEERING = "steering"
     UNSAVED_FILE = "unsaved_file"
     SCALED_GRAVITY = "scaled_gravity"
+    TIME_STRETCHING = "time_stretching"
     VIEWPORT_SHAPE = "viewport_shape"
 
 

@@ -244,11 +244,11 @@ def test_skins_are_exported_as_meshes(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_mesh_of_the_scene_is_checked_before_it_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cache = write_moves(tmp_path / "cache", scene_of(cube(0.4)), particles(8), same)
     assert derive(capsys, tmp_path / "cache")[0] == 0
-    from mpm_addon.storage import skin_file
+    from mpm_addon.storage import renames
 
     other = scene_of(cube(0.4, cuts=2))
     assert isinstance(other.emitters[0].shape, Mesh)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(skin_file, "read_scene", lambda _folder: other)
+        patch.setattr(renames, "read_scene", lambda _folder: other)
         assert main(["export", str(cache.folder), "--skin", "--format", "obj", "--output", str(tmp_path / "out")]) == 1
     assert "frame 1 has a skin of another mesh; derive it again" in capsys.readouterr().err

@@ -56,6 +56,8 @@ DEFAULTS.update(
         ("Scene", "use_gravity"): True,
         ("RenderSettings", "fps"): 24,
         ("RenderSettings", "fps_base"): 1.0,
+        ("RenderSettings", "frame_map_old"): 100,
+        ("RenderSettings", "frame_map_new"): 100,
         ("UnitSettings", "scale_length"): 1.0,
         ("UnitSettings", "system"): "METRIC",
         ("Object", "scale"): lambda: vectors.Vector((1.0, 1.0, 1.0)),

@@ -5,7 +5,7 @@ from ...core.messages import NOTHING, Message
 from ...storage.overview import Overview, Span
 from ...storage.status import BakeStatus, is_asked_to_pause
 from ..host.blender_types import BlenderObject, BlenderScene
-from ..playback import particle_objects
+from ..playback import lost_caches, particle_objects
 from ..reading.freshness import Freshness, freshness_of
 from ..settings import paths
 from . import bake_queue, cache_watch, observation, session, troubles, unstable
@@ -33,6 +33,7 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
         freshness=Freshness.UNKNOWN if overview is None else freshness_of(scene, showing, overview.scene_hash),
         is_shown=bool(showing),
         queue=bake_queue.words(),
+        lost=next(filter(None, (lost_caches.lost(item) for item in showing)), NOTHING),
         has_outflow=any(item.mpm.type == "outflow" for item in scene.objects),
     )
 

@@ -86,6 +86,7 @@ class Facts(NamedTuple):
         is_shown: whether an object of the scene shows the cache.
         queue: the queue of scenes in one line; "" if only this scene is baked.
         has_outflow: whether the scene has objects that remove particles.
+        lost: which cache folder is missing that an object shows; `NOTHING` if all are there.
     """
 
     wanted: Span
@@ -101,6 +102,7 @@ class Facts(NamedTuple):
     is_shown: bool = True
     queue: str = ""
     has_outflow: bool = False
+    lost: Message = NOTHING
 
     @property
     def is_outdated(self) -> bool:
@@ -182,6 +184,9 @@ def _state_view(facts: Facts) -> BakeView:
         return _limited(facts)
     missing = None if facts.overview is None else facts.overview.next_missing(facts.wanted)
     if facts.overview is None or not facts.overview.rows:
+        if facts.lost:
+            message, remedy = problem_and_remedy(facts.lost)
+            return BakeView(State.EMPTY, "The cache is missing", "ERROR", message=message, remedy=remedy, buttons=((_bake(facts),),))
         return BakeView(State.EMPTY, "Nothing baked yet", "INFO", buttons=((_bake(facts),), *_beside(facts)))
     if not facts.is_shown:
         return _not_shown(facts, facts.overview)

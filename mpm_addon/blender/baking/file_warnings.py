@@ -1,4 +1,4 @@
-"""Warnings before a bake that only the open file can give: its folder, its units, and objects that look different in renders."""
+"""Warnings before a bake that only the open file can give: its folder, its units, its time, and objects that look different in renders."""
 
 import math
 from collections.abc import Iterator
@@ -20,6 +20,7 @@ def file_warnings(scene: BlenderScene, cache: str) -> Iterator[SceneWarning]:
         message = Message(f"The file is not saved, so frames go to a temporary folder ({cache})", ("save it before the bake",))
         yield SceneWarning(Topic.UNSAVED_FILE, message)
     yield from scaled_gravity(scene)
+    yield from _stretched_time(scene)
     yield from _viewport_shapes(scene)
 
 
@@ -36,6 +37,20 @@ def scaled_gravity(scene: BlenderScene) -> Iterator[SceneWarning]:
             f'Scene "{scene.name}"',
         )
         yield SceneWarning(Topic.SCALED_GRAVITY, message)
+
+
+def _stretched_time(scene: BlenderScene) -> Iterator[SceneWarning]:
+    """Blender's Time Stretching, which neither the simulation nor its playback follows."""
+    old, new = scene.render.frame_map_old, scene.render.frame_map_new
+    if old != new:
+        message = Message(
+            f"its Time Stretching ({old} to {new}) is ignored: the bake and the display of its frames follow the timeline",
+            (
+                f"set Old and New to the same number (Output properties > Frame Range), and use Retime with Speed {old / new:.4g} on the particles",
+            ),
+            f'Scene "{scene.name}"',
+        )
+        yield SceneWarning(Topic.TIME_STRETCHING, message)
 
 
 def _viewport_shapes(scene: BlenderScene) -> Iterator[SceneWarning]:

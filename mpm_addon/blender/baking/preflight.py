@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ...storage.events import ErrorEvent
 from ...storage.plain_files import parse_json
 from ...storage.take import KINDS, SKIN
 from ..host.blender_types import BlenderScene, Context
+from ..host.runtime import OfFile, runtime
 from ..host.text_width import wrapped
 from ..host.wording import duration, in_blender
 from ..reading import freshness
@@ -44,6 +46,13 @@ _PATIENCE_SECONDS = 600.0
 Report = dict[str, Any]
 
 
+@dataclass
+class Failures(OfFile):
+    """The state of a scene whose last check failed (None if it cannot be read), why, and the only emitter; by the scene's session UID."""
+
+    by_scene: dict[int, tuple[list[Any] | None, Message, str]] = field(default_factory=dict)
+
+
 class Preflight:
     """One check of a scene.
 
@@ -56,7 +65,7 @@ class Preflight:
         require_numba()
         scene = context.scene
         self.is_finished = False
-        self._scene_name = scene.name
+        self._scene_number = scene.session_uid
         self._object_name = object_name
         self._answer: Report | None = None
         self._problem = NOTHING
@@ -90,8 +99,12 @@ class Preflight:
             self._problem = Message(f"The pre-flight exited with status {status}: {self._worker.complaint() or 'no message'}")
         self.is_finished = True
         self.close()
-        scene = bpy.data.scenes.get(self._scene_name)
-        if scene is not None and self._answer is not None:
+        scenes: Any = bpy.data.scenes
+        scene = next((scene for scene in scenes if scene.session_uid == self._scene_number), None)
+        if scene is not None and self._answer is None:
+            _keep_failure(scene, self._state, self._problem, self._object_name)
+        elif scene is not None and self._answer is not None:
+            runtime.of(Failures).by_scene.pop(self._scene_number, None)
             self._answer["warnings"] = [*self._answer["warnings"], *self._warnings]
             self._answer["derived_bytes"] = self._derived
             scene.mpm.preflight = json.dumps({"state": self._state, "object": self._object_name, "answer": self._answer})
@@ -130,7 +143,31 @@ def current() -> Preflight | None:
 def start(context: Context, *, object_name: str = "", probe: bool = False) -> Preflight:
     """Start a pre-flight, replacing a running one. Raises MpmError if the scene cannot be read."""
     end()
-    return RunningPreflight.start(Preflight(context, object_name=object_name, probe=probe))
+    try:
+        return RunningPreflight.start(Preflight(context, object_name=object_name, probe=probe))
+    except MpmError as error:
+        scene = context.scene
+        try:
+            state = _state(scene, object_name)
+        except MpmError:
+            state = None
+        _keep_failure(scene, state, error.message, object_name)
+        raise
+
+
+def _keep_failure(scene: BlenderScene, state: list[Any] | None, problem: Message, object_name: str) -> None:
+    """Replace the last answer for a scene by a failure."""
+    scene.mpm.preflight = ""
+    runtime.of(Failures).by_scene[scene.session_uid] = (state, problem, object_name)
+
+
+def kept_failure(scene: BlenderScene) -> tuple[Message, bool]:
+    """Why the last check of a scene failed, `NOTHING` if it did not, and whether the scene is unchanged since."""
+    state, problem, object_name = runtime.of(Failures).by_scene.get(scene.session_uid, (None, NOTHING, ""))
+    try:
+        return problem, bool(problem) and state in (None, _state(scene, object_name, freshness.digest))
+    except MpmError:
+        return problem, state is None
 
 
 def end() -> None:

@@ -19,7 +19,7 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
         CacheError: there is no cache in the folder, a bake is writing to it, or a file cannot be deleted.
     """
     folder = paths.absolute(paths.cache_path(scene, object_name=object_name, cache=cache))
-    emitter_wires.show_again(scene)  # even if there is nothing to delete, because the folder is gone
+    emitter_wires.show_again(scene, is_over=True)  # even if there is nothing to delete, because the folder is gone
     open_cache(folder)  # delete only folders that are caches
     try:
         remove_cache(folder)
@@ -29,7 +29,10 @@ def free(scene: BlenderScene, *, object_name: str = "", cache: str = "") -> None
     keyed_objects.remove(scene, folder)
     keyframes.remove_all_keys(scene, folder)
     unstable.remove(scene, str(folder))
-    emitter_wires.show_again(scene)
+    emitter_wires.show_again(scene, is_over=True)
+    for item in particle_objects.result_objects(scene):
+        if item.library is None and paths.absolute(item.mpm.cache) == folder:
+            item.mpm.is_freed = True
     particle_objects.show(scene)
 
 

@@ -173,8 +173,11 @@ def rebuild(item: BlenderObject) -> None:
 def _show_skin(item: BlenderObject, part: Any, skin: BlenderObject) -> None:
     """Show a skin where its part says so; in the viewport not beside a preview, which shows it again when it is removed."""
     is_shown, is_covered = shows_mesh(part, is_render=False), derived_objects.HIDDEN in item
-    skin.hide_render = not shows_mesh(part, is_render=True)
-    skin.hide_viewport = is_covered or not is_shown
+    hidden = (is_covered or not is_shown, not shows_mesh(part, is_render=True))
+    if skin_objects.WITHOUT_CACHE in skin:
+        skin[skin_objects.WITHOUT_CACHE] = list(hidden)
+    else:
+        skin.hide_viewport, skin.hide_render = hidden
     if is_covered and is_shown:
         skin[derived_objects.HIDDEN] = True
     elif derived_objects.HIDDEN in skin:

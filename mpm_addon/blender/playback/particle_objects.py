@@ -27,7 +27,7 @@ from ..settings import paths, retime
 from ..settings.declarations import decimal
 from ..settings.display_settings import SPEED
 from ..settings.listeners import PlaybackListeners
-from . import attributes, derived_objects, orphans, packing, skin_objects, surface_objects, swarm_objects, volume_objects
+from . import attributes, derived_objects, lost_caches, orphans, packing, skin_objects, surface_objects, swarm_objects, volume_objects
 
 OBJECT_NAME = "MPM Particles"
 MATERIAL_INDEX = attributes.MATERIAL_INDEX
@@ -126,7 +126,7 @@ def result_object(scene: BlenderScene, cache: str, *, object_name: str = "") -> 
     """
     known = known_object(scene, cache)
     if known is not None:
-        known.mpm.cache, known.mpm.home = cache, ""
+        known.mpm.cache, known.mpm.home, known.mpm.is_freed = cache, "", False
         return known
     item: BlenderObject = bpy.data.objects.new(OBJECT_NAME, bpy.data.meshes.new(OBJECT_NAME))
     item.mpm.cache = cache
@@ -228,6 +228,7 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
         reader = _reader(item)
         asked = wanted(item, settings, scene, reader)
         present(item, mesh, scene, reader, asked, lambda: asked.read(reader))
+        lost_caches.show_skins(item)
     except (MpmError, OSError) as error:
         clear(mesh)
         if surface_objects.surface_of(item) is not None:
@@ -235,6 +236,8 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
         skin_objects.clear(item)
         volume_objects.clear(item)
         swarm_objects.clear(item)
+        if missing := lost_caches.hide_skins(item):
+            return missing
         return error.message if isinstance(error, MpmError) else Message(str(error))
     return NOTHING
 

@@ -29,6 +29,8 @@ from ..settings.display_settings import is_asked_for, shows_mesh
 from . import attributes, skin_normals, subdivided_meshes, torn_meshes
 
 Arrays = Mapping[str, NDArray[Any]]
+# Marks a skin that is hidden because the cache is not there; its value is how it was hidden before, in viewports and in renders.
+WITHOUT_CACHE = "mpm_hidden_without_cache"
 _NO_STATISTICS = FrameStatistics(0, 0, 0, 0.0, (0.0, 0.0, 0.0), 0.0, 0.0)
 
 

@@ -260,6 +260,9 @@ OBJECT_GROUP = property_group(
         ),
         "emitter_name": StringProperty(name="Emitter", description="Emitter that the displayed cache was baked from; all if empty"),
         "fingerprint": StringProperty(name="Fingerprint", description="Settings that the displayed cache was baked with"),
+        "is_freed": BoolProperty(
+            name="Freed", description="The bake that this object showed was freed, so its cache is not missing", options={"HIDDEN"}
+        ),
         **RETIMING,
         **DISPLAY,
         **SHOWN_DERIVED,

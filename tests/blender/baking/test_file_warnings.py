@@ -57,3 +57,12 @@ def test_a_collider_with_another_shape_in_renders_is_told_if_the_viewport_is_bak
     scene.mpm.use_render_modifiers = False
     assert list(found(bpy)) == ["viewport_shape"]
     assert found(bpy)["viewport_shape"].startswith('Collider "Cup": its shape in renders differs')
+
+
+def test_time_stretching_is_told_with_the_speed_of_retime(bpy: Any) -> None:
+    render = bpy.context.scene.render
+    assert found(bpy) == {}
+    render.frame_map_old, render.frame_map_new = 100, 400
+    text = found(bpy)["time_stretching"]
+    assert text.startswith(f'Scene "{bpy.context.scene.name}": its Time Stretching (100 to 400) is ignored')
+    assert "use Retime with Speed 0.25 on the particles" in text

@@ -164,6 +164,36 @@ def test_the_panel_shows_the_answer_until_the_scene_changes(bpy: Any, draw: Any,
     assert layout.find("operator", "mpm.preflight_cancel") != []
 
 
+@pytest.mark.parametrize("behavior", ["error", "silent", "slow", "unreadable"])
+def test_a_failure_replaces_the_answer_before(bpy: Any, draw: Any, stand_in: Any, monkeypatch: pytest.MonkeyPatch, behavior: str) -> None:
+    stand_in("good")
+    monkeypatch.setattr(freshness, "REST", 0.0)
+    emitter = add_emitter(bpy)
+    preflight.check(bpy.context)
+    stand_in(behavior)
+    monkeypatch.setattr(preflight, "_PATIENCE_SECONDS", 0.2 if behavior == "slow" else 600.0)
+    if behavior == "unreadable":
+
+        def refuse(_context: Any, object_name: str = "") -> Any:
+            raise MpmError("it has no mesh", "add one", subject='Emitter "Cube"')
+
+        monkeypatch.setattr(preflight, "extract_scene", refuse)
+    with pytest.raises(MpmError) as raised:
+        preflight.check(bpy.context)
+    said = draw(quality_panels.MPM_PT_preflight).texts()
+    assert "The check failed" in said and "12,345 particles in 1,543 cells" not in said
+    assert raised.value.message.problem.split()[0] in " ".join(said)
+    assert preflight.kept_failure(bpy.context.scene) == (raised.value.message, True)
+    emitter.mpm.emitter.velocity = (0.0, 0.0, -1.0)
+    said = draw(quality_panels.MPM_PT_preflight).texts()
+    assert "The check failed" not in said and "The scene has changed since the last check" in said
+    # until a check succeeds
+    stand_in("good")
+    monkeypatch.setattr(preflight, "_PATIENCE_SECONDS", 600.0)
+    preflight.check(bpy.context)
+    assert "12,345 particles in 1,543 cells" in draw(quality_panels.MPM_PT_preflight).texts()
+
+
 def operator_of(bpy: Any) -> tuple[Any, Any, list[Any], list[Any]]:
     """The operator on a stand-in, its context, and the lists of its reports and timers."""
     reports: list[Any] = []

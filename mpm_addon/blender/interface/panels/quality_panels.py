@@ -65,10 +65,17 @@ class MPM_PT_preflight(ScenePanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.operator("mpm.preflight", text="Check", icon="CHECKMARK").probe = False
         column.operator("mpm.preflight", text="Check and Measure", icon="TIME").probe = True
-        report, is_current = preflight.kept_report(context.scene)
-        if report is None:
+        failure, is_current = preflight.kept_failure(context.scene)
+        if failure and is_current:
+            draw_lines(layout, "The check failed", "ERROR")
+            draw_lines(layout, failure, "BLANK1")
             return
-        if not is_current:
+        report, is_current = preflight.kept_report(context.scene)
+        if failure:
+            is_current = False
+        elif report is None:
+            return
+        if report is None or not is_current:
             layout.label(text="The scene has changed since the last check", icon="INFO")
             return
         column = layout.column(align=True)
