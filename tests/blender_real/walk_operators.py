@@ -260,7 +260,7 @@ def hand_on(folder: Path, scene: Any, cache: Path) -> None:
     press("copy_command", kind="python")
     press("copy_message")
     press("export_points", filepath=str(folder / "points.ply"), format="ply", use_frame_range=True, frame_start=1, frame_end=2)
-    assert sorted(path.name for path in (folder / "points").iterdir()) == ["frame_000001.ply", "frame_000002.ply"]
+    assert sorted(path.name for path in (folder / "points_ply").iterdir()) == ["frame_000001.ply", "frame_000002.ply"]
     press("publish", directory=str(folder / "published"))
     assert list((folder / "published").glob("*.blend"))
     # the other Blender does not delete this one's packages

@@ -75,7 +75,7 @@ def test_points_are_exported_in_the_file_browser(walk: Walk) -> None:
     window.run("file_dialog().active_operator.format = 'ply'; file_dialog().params.filename = 'particles.ply'")
     _accept(walk)
     window.wait_until("file_dialog() is None", limit=BAKING_SECONDS)
-    written = sorted(path.name for path in walk.files.glob("particles/*.ply"))
+    written = sorted(path.name for path in walk.files.glob("particles_ply/*.ply"))
     assert len(written) == FRAMES, written
     walk.picture("exported")
 

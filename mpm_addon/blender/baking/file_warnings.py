@@ -46,7 +46,8 @@ def _stretched_time(scene: BlenderScene) -> Iterator[SceneWarning]:
         message = Message(
             f"its Time Stretching ({old} to {new}) is ignored: the bake and the display of its frames follow the timeline",
             (
-                f"set Old and New to the same number (Output properties > Frame Range), and use Retime with Speed {old / new:.4g} on the particles",
+                "set Old and New to the same number (Output properties > Frame Range), "
+                f"and use Retime with Speed {old / new:.4g} on the particles",
             ),
             f'Scene "{scene.name}"',
         )

@@ -5,7 +5,7 @@ without its looks, in a separate scene, so that nothing else is evaluated and th
 only if it has a modifier, so the copy gets a geometry-nodes group that passes its input through.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -68,11 +68,12 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
     """Export the particles of a range of frames.
 
     Args:
-        path: its suffix chooses the format. Alembic and USD write one file; other formats write a folder of this name for several frames.
+        path: its suffix chooses the format. Alembic and USD write one file; other formats write several frames into a folder of their own,
+            snow_ply for snow.ply.
         frames: first and last frame; None exports the baked frames of the scene.
 
     Returns:
-        Warnings to report: frames without particles, because they were not baked.
+        Warnings to report: frames without particles, because they were not baked, and frames of an earlier export in the folder.
 
     Raises:
         MpmError: the format is unknown, none of the frames was baked, or the file cannot be written.
@@ -88,9 +89,18 @@ def export_points(context: Context, item: BlenderObject, path: Path, frames: tup
         known = ", ".join([*ANIMATIONS, *(f".{name}" for name in sorted(EXPORTERS))])
         raise MpmError(f'the format "{suffix}" is unknown', f"use one of {known}", subject=str(path))
     cache = open_cache(paths.shown_folder(item))
-    for _ in export_frames(cache, range(first, last + 1), suffix[1:], path if first == last else path.with_suffix("")):
-        pass
-    return []
+    output = path if first == last else path.with_name(f"{path.stem}_{suffix[1:]}")
+    written = set(export_frames(cache, range(first, last + 1), suffix[1:], output))
+    return [] if first == last else _older_frames(output, suffix, written)
+
+
+def _older_frames(folder: Path, suffix: str, written: Collection[Path]) -> list[Message]:
+    """A message about frames that an earlier export has left in a folder."""
+    older = sorted(path.name for path in folder.glob(f"frame_*{suffix}") if path not in written)
+    if not older:
+        return []
+    count = f"frame {older[0]}" if len(older) == 1 else f"{len(older)} frames, {older[0]} to {older[-1]},"
+    return [Message(f"it still contains {count} of an earlier export", ("delete them, or export into another folder",), str(folder))]
 
 
 def _export_animation(context: Context, item: BlenderObject, path: Path, first: int, last: int) -> list[Message]:

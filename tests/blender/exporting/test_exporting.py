@@ -124,10 +124,26 @@ def test_a_blender_without_a_format_says_what_it_lacks(
     assert str(caught.value) == f"{path}: {lacks.format('PLY')}"
 
 
+def test_each_format_has_a_folder_of_its_own(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    for suffix in ("ply", "obj", "npz", "vtu", "vtk"):
+        assert export_operators.export(bpy.context, str(tmp_path / f"snow.{suffix}"), frames=(3, 4)) == []
+        names = [f"frame_00000{number}.{suffix}" for number in (3, 4)] + (["frames.pvd"] if suffix == "vtu" else [])
+        assert sorted(path.name for path in (tmp_path / f"snow_{suffix}").iterdir()) == names
+    assert not (tmp_path / "snow").exists()
+
+
+def test_frames_of_an_earlier_export_are_kept_and_told(bpy: Any, particles: Any, tmp_path: Path) -> None:
+    assert export_operators.export(bpy.context, str(tmp_path / "snow.ply"), frames=(1, 4)) == []
+    (told,) = export_operators.export(bpy.context, str(tmp_path / "snow.ply"), frames=(3, 4))
+    words = "still contains 2 frames, frame_000001.ply to frame_000002.ply, of an earlier export"
+    assert in_blender(told) == f"{tmp_path / 'snow_ply'} {words}; delete them, or export into another folder."
+    assert len(list((tmp_path / "snow_ply").iterdir())) == 4
+
+
 def test_other_formats_come_from_the_cache(bpy: Any, particles: Any, tmp_path: Path) -> None:
     assert export_operators.export(bpy.context, str(tmp_path / "snow.vtu"), frames=(3, 4)) == []
     names = ["frame_000003.vtu", "frame_000004.vtu", "frames.pvd"]
-    assert sorted(path.name for path in (tmp_path / "snow").iterdir()) == names
+    assert sorted(path.name for path in (tmp_path / "snow_vtu").iterdir()) == names
     assert commands.run(["export", "--output", str(tmp_path / "one.npz"), "--frames", "3"]) == 0
     assert np.load(tmp_path / "one.npz")["velocity"].tolist() == frame_arrays(3, 8)["velocity"].tolist()
 
