@@ -141,6 +141,7 @@ class Topic(StrEnum):
     SOFT_SURFACE = "soft_surface", True
     SURFACE_SUBSTEPS = "surface_substeps", True
     VISCOUS_SUBSTEPS = "viscous_substeps", True
+    NO_HEAT = "no_heat", True
     PREVIEW_PARTICLES = "preview_particles"
     CRUSHED = "crushed"
     MEMORY = "memory"

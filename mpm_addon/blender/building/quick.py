@@ -24,7 +24,7 @@ from ..host.operation import Operation, call
 from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
-from . import solids
+from . import own_floor, solids
 from .add_menu import FAVORITES
 from .ground import Ground, grounds_below, scenery
 from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, show_as_wire, target_collection
@@ -32,6 +32,8 @@ from .placement import add_object, cell_size, fit_cells, make_collider, make_emi
 # Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.
 _CELLS_ACROSS_THINNEST = 3.0
 _LARGEST_EXCESS = 4.0
+# More particles fit into no computer's memory that runs Blender.
+_MOST_PARTICLES = 100_000_000
 # Particles as a multiple or a part of the requested number that are worth a note.
 _OTHER_COUNT = 2.0
 # Margin and thickness of an added floor, relative to the objects above it; its least thickness in cells. Liquids spread farther: within a
@@ -60,8 +62,10 @@ def quick_emitters(context: Context, material: str, particle_count: int) -> tupl
         cell size gives another number of particles.
 
     Raises:
-        SceneError: none of them can emit particles.
+        SceneError: none of them can emit particles, or too many are asked for.
     """
+    if particle_count > _MOST_PARTICLES:
+        raise SceneError(f"{particle_count:,} particles are too many", f"use at most {_MOST_PARTICLES:,}", subject="Quick MPM")
     emitters, refused = _new_emitters(context)
     if not emitters:
         raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into particles",)))
@@ -205,8 +209,8 @@ def _add_ground(context: Context, emitters: list[NewEmitter], *, reach: float) -
     bare = [emitter for emitter, grounds in stacks if not grounds]
     if bare:
         _add_floor(context, bare, reach)
+    told = _widen_floors(stacks, reach)
     shown = {ground.item.name: ground for _, grounds in stacks for ground in grounds if ground.item.mpm.type != "collider"}
-    told = []
     for name, ground in shown.items():
         subject = f'Object "{name}"'
         if ground.is_flat or ground.encloses or ground.item.library is not None:
@@ -219,25 +223,46 @@ def _add_ground(context: Context, emitters: list[NewEmitter], *, reach: float) -
     return told
 
 
+def _widen_floors(stacks: list[tuple[NewEmitter, list[Ground]]], margin: float) -> list[Message]:
+    """Widen the floors of earlier quick effects over whose edges objects stand. Returns a message for each."""
+    over: dict[str, tuple[Ground, list[NewEmitter]]] = {}
+    for emitter, grounds in stacks:
+        for ground in grounds:
+            if own_floor.hangs_over(emitter.shape.bounds(), ground):
+                over.setdefault(ground.item.name, (ground, []))[1].append(emitter)
+    for ground, emitters in over.values():
+        middle, reach, _ = _extent_of_floor(emitters, margin)
+        own_floor.widen(ground, _outline_of_floor(None, middle, reach))
+    return [Message("it is wider now, because an object stands over its edge", (), f'Object "{name}"') for name in over]
+
+
+def _extent_of_floor(emitters: list[NewEmitter], margin: float) -> tuple[NDArray[np.float64], float, NDArray[np.float64]]:
+    """The middle (2,) and half the edge of a floor below objects, and their bounds (2, 3)."""
+    bounds = np.array([emitter.shape.bounds() for emitter in emitters])
+    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+    size = high - low
+    return 0.5 * (low + high)[:2], 0.5 * float(size[:2].max()) + margin * float(size.max()), np.array([low, high])
+
+
 def _add_floor(context: Context, emitters: list[NewEmitter], margin: float, ground: Ground | None = None) -> None:
     """Add a plate at z = 0 if the objects are just above it, or a little below them.
 
     That for a ground is at its height, as large as a level one, and hidden.
     """
-    bounds = np.array([emitter.shape.bounds() for emitter in emitters])
-    low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+    middle, reach, (low, high) = _extent_of_floor(emitters, margin)
     size = high - low
     top = 0.0 if 0.0 <= low[2] <= size.max() else float(low[2] - _FALL * size[2])
-    reach = 0.5 * float(size[:2].max()) + margin * float(size.max())
     depth = max(_FLOOR_DEPTH * float(size.max()), _FLOOR_CELLS * (cell_size(context.scene) or 0.0))
     top = top if ground is None else ground.height
-    outline = _outline_of_floor(ground, 0.5 * (low + high)[:2], reach)
+    outline = _outline_of_floor(ground, middle, reach)
     x, y = (0.5 * (outline.min(axis=0) + outline.max(axis=0))).tolist()
     plate = solids.prism([(float(each), float(other)) for each, other in outline - (x, y)], depth)
     floor = add_object(target_collection(context), "Floor", plate, (x, y, top - 0.5 * depth))
     make_collider(floor)
     if ground is not None:
         show_as_wire(floor)
+    else:
+        own_floor.mark(floor, np.array([(*outline.min(axis=0), top - depth), (*outline.max(axis=0), top)]))
 
 
 def _outline_of_floor(ground: Ground | None, middle: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
@@ -294,15 +319,15 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
         "500,000 for detail)",
         default=50_000,
         min=100,
-        max=100_000_000,
+        max=2**31 - 1,
         soft_min=1000,
         soft_max=2_000_000,
     )
-
     bake: BoolProperty(name="Bake", description="Start the bake right away", options={"SKIP_SAVE"})
 
     def touched(self, context: Context) -> Iterable[BlenderObject]:
-        return [*super().touched(context), *scenery(context)]
+        floors = [item for item in context.scene.objects if own_floor.MARK in item]
+        return [*super().touched(context), *scenery(context), *floors]
 
     def invoke(self, context: Context, event: BlenderEvent) -> Any:
         """As `execute`, and show the tab that bakes with the scene's first emitter; later, the artist may have closed it."""

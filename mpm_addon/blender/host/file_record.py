@@ -18,7 +18,7 @@ from .runtime import OfSession, runtime
 _KINDS = (
     "scenes", "objects", "collections", "worlds", "cameras", "lights", "meshes", "volumes", "node_groups", "materials", "images", "actions",
 )  # fmt: skip
-_OF_OBJECTS = ("name", "hide_render", "hide_viewport", "display_type", "show_in_front", "location", "rotation_euler")
+_OF_OBJECTS = ("name", "hide_render", "hide_viewport", "display_type", "show_in_front", "location", "rotation_euler", "scale")
 _OF_SCENES = ("frame_start", "frame_end", "camera", "world")
 _OF_RENDER = ("engine", "resolution_x", "resolution_y", "resolution_percentage")
 _OF_CYCLES = ("samples", "use_denoising", "max_bounces")

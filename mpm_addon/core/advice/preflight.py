@@ -25,6 +25,7 @@ from ..scene.emitter import THINNEST_EMITTER
 from ..scene.settings import SIDES
 from ..scene.shape import Shape
 from .capillarity import tense_surfaces
+from .heat import heatless_materials
 from .leaving import lost_material
 from .openings import closing_colliders, narrow_openings
 from .viscosity import viscous_materials
@@ -75,6 +76,7 @@ def scene_warnings(scene: Scene) -> list[SceneWarning]:
         *closing_colliders(scene),
         *tense_surfaces(scene),
         *viscous_materials(scene),
+        *heatless_materials(scene),
     ]
 
 

@@ -12,9 +12,10 @@ from mpm_addon.blender.building import quick
 from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.reading.extract import extract_scene
 from mpm_addon.blender.reading.simulated_objects import meters
+from mpm_addon.core.errors import MpmError
 from tests.blender.building.test_add_menu import heights, select
 from tests.blender.reading.test_surfaces import instancing_nodes
-from tests.blender.scenes import CORNERS, add_mesh
+from tests.blender.scenes import CORNERS, add_mesh, error_of
 
 
 def test_a_floor_is_added_only_if_particles_would_fall_forever(bpy: Any) -> None:
@@ -51,6 +52,77 @@ def test_what_nodes_instance_is_emitted_and_is_ground(bpy: Any, keeps_mesh: bool
     (emitter,) = extract_scene(bpy.context).emitters
     assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(quick.fitting_cell([emitter.shape], 1000), rel=1e-3)
     assert bpy.data.objects["Lower"].mpm.type == "collider"
+
+
+def extent(item: Any) -> list[float]:
+    """The lowest and highest x, then y, of an object, from its own transform."""
+    return [
+        item.location[axis] + item.scale[axis] * limit(vertex.co[axis] for vertex in item.data.vertices)
+        for axis in (0, 1)
+        for limit in (min, max)
+    ]
+
+
+def add_first_effect(bpy: Any) -> Any:
+    """The floor of an effect with a cube."""
+    cube = add_mesh(bpy, "First")
+    cube.location = (0.0, 0.0, 0.8)
+    select(bpy, cube)
+    bpy.ops.mpm.quick(particle_count=1000)
+    return bpy.context.scene.objects["Floor"]
+
+
+def test_a_floor_of_an_earlier_effect_is_widened_for_what_stands_over_its_edge(bpy: Any) -> None:
+    floor = add_first_effect(bpy)
+    second, third, before = add_mesh(bpy, "Second"), add_mesh(bpy, "Third"), extent(floor)
+    # half over its edge
+    second.location, third.location = (before[1], 0.0, 0.8), (0.0, 0.0, 3.0)
+    select(bpy, second)
+    _, told = quick.quick_emitters(bpy.context, "jelly", 1000)
+    assert 'Object "Floor" is wider now, because an object stands over its edge' in list(map(in_blender, told))
+    after = extent(floor)
+    assert after[0] == pytest.approx(before[0]) and after[1] > second.location[0] + 1.0
+    assert after[2:] == pytest.approx(before[2:])
+    assert heights(floor)[1] == pytest.approx(0.0)
+    # no other floor, and none is wider without need
+    select(bpy, third)
+    bpy.context.view_layer.update()
+    bpy.ops.mpm.quick(particle_count=1000)
+    assert [item.name for item in bpy.context.scene.objects if item.mpm.type == "collider"] == ["Floor"]
+    assert extent(floor) == pytest.approx(after)
+
+
+def test_a_floor_that_the_artist_has_changed_stays_as_it_is(bpy: Any) -> None:
+    floor, second = add_first_effect(bpy), add_mesh(bpy, "Second")
+    floor.location[0] += 0.25
+    bpy.context.view_layer.update()
+    before = extent(floor)
+    second.location = (before[1], 0.0, 0.8)
+    select(bpy, second)
+    bpy.ops.mpm.quick(particle_count=1000)
+    assert extent(floor) == pytest.approx(before)
+
+
+def test_an_effect_that_fails_widens_no_floor(bpy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    floor, second = add_first_effect(bpy), add_mesh(bpy, "Second")
+    before = extent(floor)
+    second.location = (before[1], 0.0, 0.8)
+    select(bpy, second)
+
+    def fail(_scene: Any) -> Any:
+        raise MpmError("no")
+
+    monkeypatch.setattr(quick, "scaled_gravity", fail)
+    assert "no" in error_of(lambda: bpy.ops.mpm.quick(particle_count=1000))
+    assert extent(floor) == pytest.approx(before)
+
+
+def test_too_many_particles_are_refused(bpy: Any) -> None:
+    cube = add_mesh(bpy, "Cube")
+    select(bpy, cube)
+    said = error_of(lambda: bpy.ops.mpm.quick(particle_count=100_000_001))
+    assert "Quick MPM: 100,000,001 particles are too many; use at most 100,000,000" in said
+    assert cube.mpm.type == "none"
 
 
 def add_plane(bpy: Any, half: float, height: float) -> Any:
