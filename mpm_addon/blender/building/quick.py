@@ -323,6 +323,7 @@ class MPM_OT_quick(_Quick, bpy.types.Operator):
         soft_min=1000,
         soft_max=2_000_000,
     )
+
     bake: BoolProperty(name="Bake", description="Start the bake right away", options={"SKIP_SAVE"})
 
     def touched(self, context: Context) -> Iterable[BlenderObject]:

@@ -97,7 +97,7 @@ def test_a_missing_cache_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp
     particles.mpm.cache = str(tmp_path / "elsewhere")
     bpy.context.scene.frame_set(2)
     assert len(particles.data.vertices) == 0
-    assert "contains no cache" in in_blender(particle_objects.status(particles))
+    assert "is missing, so it shows nothing; connect its drive" in in_blender(particle_objects.status(particles))
 
 
 def test_a_damaged_frame_shows_nothing_and_says_so(bpy: Any, particles: Any, tmp_path: Path) -> None:
