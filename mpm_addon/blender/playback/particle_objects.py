@@ -236,9 +236,7 @@ def _show(item: BlenderObject, settings: Any, mesh: BlenderMesh, scene: BlenderS
         skin_objects.clear(item)
         volume_objects.clear(item)
         swarm_objects.clear(item)
-        if missing := lost_caches.hide_skins(item):
-            return missing
-        return error.message if isinstance(error, MpmError) else Message(str(error))
+        return lost_caches.hide_skins(item) or (error.message if isinstance(error, MpmError) else Message(str(error)))
     return NOTHING
 
 
