@@ -13,7 +13,7 @@ def check_layers(pool: Pool) -> None:
     assert pool.density[layers] == pytest.approx(pool.volume_ratio[layers], rel=0.03)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_poured_water_fills_the_glass_to_its_volume() -> None:
     """Within 5 % after 4 s, 2 % after 16 s."""
     early, late = volume.poured(offset=TESTED_OFFSET, times=(4.0, 16.0))
@@ -22,7 +22,7 @@ def test_poured_water_fills_the_glass_to_its_volume() -> None:
     check_layers(late)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_surface_of_poured_water_is_where_its_volume_says() -> None:
     """The same limits."""
     early, late = volume.poured(offset=TESTED_OFFSET, times=(4.0, 16.0))
