@@ -62,3 +62,24 @@ def test_a_bake_goes_on_after_everything_was_renamed(bpy: Any, tmp_path: Any) ->
     cube.location.x += 1.0
     bpy.context.view_layer.update()
     assert bake_facts.facts_of(scene).freshness is Freshness.OUTDATED
+
+
+def test_a_rigid_body_that_was_renamed_keeps_its_motion(bpy: Any, tmp_path: Any) -> None:
+    scene = bpy.context.scene
+    scene.mpm.cache, scene.frame_start, scene.frame_end = str(tmp_path / "cache"), 1, 2
+    scene.mpm.solver.grid_spacing = 0.25
+    crate = add_mesh(bpy, "Crate")
+    crate.mpm.type, crate.mpm.collider.dynamic = "collider", True
+    assert bpy.ops.mpm.bake() == {"FINISHED"}
+    folder = paths.absolute(scene.mpm.cache)
+    whole = stamps(folder)
+    crate.name, scene.frame_end = "Box", 4
+    assert bpy.ops.mpm.bake() == {"FINISHED"}
+    assert {name: stamp for name, stamp in stamps(folder).items() if name in whole} == whole
+    heights = []
+    for frame in (1, 2, 3, 4):
+        scene.frame_set(frame)
+        heights.append(crate.matrix_world.translation[2])
+    assert heights[0] > heights[1] > heights[2] > heights[3]
+    opened = open_cache(folder)
+    assert [list(opened.frame(frame).poses) for frame in opened.frames] == [["Box"]] * 4
