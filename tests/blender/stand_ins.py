@@ -44,7 +44,7 @@ def stand_in(bpy: Any, host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     return behave
 
 
-def add_parts(item: Any, looks: Sequence[Any]) -> None:
+def add_parts(item: Any, looks: Sequence[Any], *, is_same: bool = False) -> None:
     """What `display.dress` does without nodes and materials."""
     item.mpm.display.parts.clear()
     for look in looks:

@@ -111,9 +111,10 @@ class Result:
             name = emitter.name if emitter is not None else ""
             self.news += filter(None, [one_result.follow(scene, self.cache, object_name=name)])
             item = particle_objects.result_object(scene, self.cache, object_name=name)
+            is_same = freshness.is_last(item, self.scene_hash)
             freshness.note(item, self.scene_hash, self._fingerprint)
             item.mpm.emitter_name = name
-            display.dress(item, self._looks)
+            display.dress(item, self._looks, is_same=is_same)
             emitter_wires.hide(scene, {look.name for look in self._looks})
             self.is_made = True
         elif frame is None:

@@ -44,15 +44,16 @@ def problem(item: BlenderObject) -> Message:
     return runtime.of(Problems).by_object.get(item.name_full, NOTHING)
 
 
-def dress(item: BlenderObject, looks: Sequence[Look]) -> None:
-    """Assign looks to a particle object, one per emitter, in their order. The artist's choices are kept."""
+def dress(item: BlenderObject, looks: Sequence[Look], *, is_same: bool = False) -> None:
+    """Assign looks to a particle object, one per emitter, in their order. The artist's choices are kept.
+
+    Args:
+        is_same: whether the object has shown the same bake last, so that names tell of renames alone.
+    """
     parts = item.mpm.display.parts
-    kept = {part.name: (part.viewport, part.render, part.material, part.skin) for part in parts}
-    for before, now in _renamed(parts, looks):
-        kept[now] = kept.pop(before)
-        material = kept[now][2]
-        if material is not None and material.library is None and material.name == material_name(before):
-            material.name = material_name(now)
+    renames = dict(_renamed(parts, looks, is_same=is_same))
+    kept = {renames.get(part.name, part.name): (part.viewport, part.render, part.material, part.skin) for part in parts}
+    _rename_materials({before: kept[now][2] for before, now in renames.items()}, renames)
     meters = _scene_of(item).unit_settings.scale_length
     with silent():
         parts.clear()
@@ -107,8 +108,25 @@ def build_missing(looks: Sequence[Look]) -> bool:
     return bool(missing)
 
 
-def _renamed(parts: Any, looks: Sequence[Look]) -> list[tuple[str, str]]:
-    """Emitters that were renamed, as (old, new): as many names are gone as are new, with the same materials in the same order."""
+def _rename_materials(materials: dict[str, Any], renames: dict[str, str]) -> None:
+    """Name the materials of renamed emitters after them, unless the artist has renamed the material."""
+    own = {}
+    for before, material in materials.items():
+        if material is not None and material.library is None and material.name == material_name(before):
+            own[before] = material
+            # names may change places
+            material.name = f"{material.name} (renamed)"
+    for before, material in own.items():
+        material.name = material_name(renames[before])
+
+
+def _renamed(parts: Any, looks: Sequence[Look], *, is_same: bool) -> list[tuple[str, str]]:
+    """Emitters that were renamed, as (old, new): as many names are gone as are new, with the same materials in the same order.
+
+    In the same bake, emitters have the same places, so that names may also have changed places.
+    """
+    if is_same and [part.law for part in parts] == [look.law for look in looks]:
+        return [(part.name, look.name) for part, look in zip(parts, looks, strict=True) if part.name != look.name]
     names = {look.name for look in looks}
     gone = [part for part in parts if part.name not in names]
     known = {part.name for part in parts}

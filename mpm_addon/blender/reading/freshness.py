@@ -69,6 +69,11 @@ def note(item: BlenderObject, scene_hash: str, value: str) -> None:
     item.mpm.fingerprint = json.dumps(dict(list(noted.items())[-MOST:]))
 
 
+def is_last(item: BlenderObject, scene_hash: str) -> bool:
+    """Whether the last settings that an object stores are those of a scene with this hash."""
+    return bool(scene_hash) and next(reversed(_noted(item)), "") == scene_hash
+
+
 def note_known(item: BlenderObject, scene_hash: str) -> None:
     """Store what this Blender knows about a baked scene on an object."""
     note(item, scene_hash, runtime.of(Baked).fingerprints.get(scene_hash, ""))

@@ -56,6 +56,23 @@ def test_what_an_artist_chose_is_kept_for_an_emitter_with_another_name(bpy: Any,
 
 
 @blender
+def test_names_of_the_same_bake_that_have_changed_places_take_their_looks_with_them(bpy: Any, particles: Any) -> None:
+    one, other = WATER._replace(name="A"), WATER._replace(name="B")
+    display.dress(particles, [one, other])
+    first, second = particles.mpm.display.parts
+    first.viewport, second.viewport = "spheres", "surface"
+    materials = [first.material, second.material]
+    # as in another bake, where the emitters have changed places
+    display.dress(particles, [other, one])
+    assert [part.viewport for part in particles.mpm.display.parts] == ["surface", "spheres"]
+    display.dress(particles, [one, other])
+    display.dress(particles, [other, one], is_same=True)
+    parts = particles.mpm.display.parts
+    assert [(part.name, part.viewport, part.material) for part in parts] == [("B", "spheres", materials[0]), ("A", "surface", materials[1])]
+    assert [material.name for material in materials] == ["MPM B", "MPM A"]
+
+
+@blender
 def test_a_material_that_was_edited_is_left_alone(bpy: Any, particles: Any) -> None:
     clay = SAND._replace(law="von_mises", material="clay")
     display.dress(particles, [clay])
