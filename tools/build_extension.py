@@ -112,7 +112,7 @@ def build(name: str, python_tags: list[str], levels: list[str], *, is_release: b
     if levels:
         stage_kernels(kernel_compilers(python_tags, is_release=is_release), levels)
     print(f"build: zipping for {name} ...", flush=True)
-    archive = archive_path(name, python_tags[0] if is_split else "")
+    archive = archive_path(name, told_tags(python_tags, is_split=is_split))
     with tempfile.TemporaryDirectory(dir=ROOT / "build", prefix="zips_") as folder:
         run_blender_builder("build", "--source-dir", str(STAGE), "--output-dir", folder, "--split-platforms")
         made = Path(folder) / archive_path(name).name
@@ -137,8 +137,13 @@ def this_platform() -> str:
     return name
 
 
+def told_tags(python_tags: list[str], *, is_split: bool) -> str:
+    """Returns what the name of a zip says of its Pythons: the only one, or those that it has beside those of supported Blenders."""
+    return "-".join(python_tags if is_split else [tag for tag in python_tags if tag not in PYTHON_TAGS])
+
+
 def archive_path(platform_name: str, python_tag: str = "") -> Path:
-    """Returns the path of a platform's zip, as Blender's builder names it, or of the zip for a single Python."""
+    """Returns the path of a platform's zip, as Blender's builder names it, or of one that tells its Pythons (see `told_tags`)."""
     name = f"mpm_addon-{extension_version()}-{platform_name.replace('-', '_')}"
     return ROOT / "build" / f"{name}{'-' if python_tag else ''}{python_tag}.zip"
 

@@ -211,6 +211,13 @@ def test_a_zip_that_is_too_large_is_refused(archive: Path) -> None:
 def test_a_zip_for_one_python_has_a_name_of_its_own() -> None:
     whole = build_extension.archive_path("linux-x64")
     assert build_extension.archive_path("linux-x64", "cp311").stem == f"{whole.stem}-cp311"
+    # a zip for a window of another Python does not replace the one of all supported Blenders
+    pythons = list(build_extension.PYTHON_TAGS)
+    told = [
+        build_extension.told_tags(tags, is_split=split)
+        for tags, split in ((pythons, False), ([*pythons, "cp314"], False), (["cp311"], True))
+    ]
+    assert told == ["", "cp314", "cp311"]
 
 
 def test_kernels_are_compiled_by_an_environment_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
