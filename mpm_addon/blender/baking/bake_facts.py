@@ -33,7 +33,7 @@ def facts_of(scene: BlenderScene, object_name: str = "") -> Facts:
         freshness=Freshness.UNKNOWN if overview is None else freshness_of(scene, showing, overview.scene_hash),
         is_shown=bool(showing),
         queue=bake_queue.words(),
-        lost=next(filter(None, (lost_caches.lost(item) for item in showing)), NOTHING),
+        lost=NOTHING if overview is not None and overview.rows else next(filter(None, map(lost_caches.lost, showing)), NOTHING),
         has_outflow=any(item.mpm.type == "outflow" for item in scene.objects),
     )
 

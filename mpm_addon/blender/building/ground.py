@@ -7,7 +7,7 @@ import numpy as np
 from ...core.errors import SceneError
 from ...core.geometry.shapes.mesh import Mesh
 from ..host.blender_types import BlenderObject, Context
-from ..host.meshes import SURFACE_TYPES, Floats, may_instance, world_bounds, world_surface
+from ..host.meshes import SURFACE_TYPES, Floats, matrix_array, may_instance, moved, read_geometry, world_bounds, world_surface
 
 # a surface that rises by less than this share of its width is flat
 _FLAT = 1e-3
@@ -124,7 +124,7 @@ class _Search:
 
     def _bounds_of(self, item: BlenderObject, evaluated: BlenderObject) -> Floats:
         # Blender's box is without instances
-        surface = self._surface(item, evaluated) if may_instance(item) else None
+        surface = self._surface(item, evaluated) if _is_of_instances(evaluated) else None
         return world_bounds(evaluated) if surface is None or not len(surface.triangles) else surface.bounds()
 
     def _surface(self, item: BlenderObject, evaluated: BlenderObject) -> "_Surface | None":
@@ -133,11 +133,15 @@ class _Search:
         return self._surfaces[item.name]
 
     def _read(self, evaluated: BlenderObject) -> "_Surface | None":
+        subject = f'Object "{evaluated.name}"'
         try:
-            vertices, triangles = world_surface(evaluated, self._depsgraph, f'Object "{evaluated.name}"')
+            if _is_of_instances(evaluated):
+                vertices, triangles = world_surface(evaluated, self._depsgraph, subject)
+                return _Surface.of(vertices[triangles])
+            geometry = read_geometry(evaluated, subject)
         except SceneError:  # what has no readable surface, such as an empty curve, is no ground
             return None
-        return _Surface.of(vertices[triangles])
+        return _Surface.of(moved(geometry.vertices, matrix_array(evaluated.matrix_world))[geometry.triangles])
 
 
 def scenery(context: Context) -> list[BlenderObject]:
@@ -174,6 +178,11 @@ class _Surface:
         is_crossed = ((areas >= 0.0).all(axis=1) | (areas <= 0.0).all(axis=1)) & (total != 0.0)
         shares = areas[is_crossed] / total[is_crossed, None]
         return (shares * triangles[is_crossed, :, 2]).sum(axis=1)
+
+
+def _is_of_instances(evaluated: BlenderObject) -> bool:
+    """Whether an object has no mesh but those that it instances. One that has is ground without them, as a meadow without its grass."""
+    return evaluated.type == "MESH" and not len(evaluated.data.vertices) and may_instance(evaluated)
 
 
 def _is_content(its: Floats, bounds: Floats) -> bool:

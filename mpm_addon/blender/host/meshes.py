@@ -180,20 +180,42 @@ def instances_of(depsgraph: Depsgraph, owners: dict[str, Any]) -> Iterator[tuple
             yield owner, instance.object, matrix_array(instance.matrix_world)
 
 
+def instanced_geometries(
+    depsgraph: Depsgraph, owners: dict[str, Any], read: Callable[[str, BlenderObject], Geometry]
+) -> Iterator[tuple[str, Geometry, Floats]]:
+    """The meshes of `instances_of`, each read once: the owner's full name, the mesh, world from instance (4, 4)."""
+    known: dict[tuple[str, int], Geometry] = {}
+    for owner, item, matrix in instances_of(depsgraph, owners):
+        # an instance is valid only during its iteration, so read its mesh now
+        key = (owner, item.data.as_pointer())
+        if key not in known or item.type != "MESH":
+            known[key] = read(owner, item)
+        yield owner, known[key], matrix
+
+
+def hides_own_mesh(evaluated: BlenderObject) -> bool:
+    """Whether only what an object instances is shown."""
+    return evaluated.type in SURFACE_TYPES and evaluated.is_instancer and not evaluated.show_instancer_for_viewport
+
+
 def world_surface(evaluated: BlenderObject, depsgraph: Depsgraph, subject: str) -> tuple[Floats, Triangles]:
-    """Vertices (n, 3) in world space and triangles (m, 3) of an evaluated object, including what it instances.
+    """Vertices (n, 3) in world space and triangles (m, 3) of an evaluated object, including what it instances, as a bake reads them.
 
     Raises SceneError as `mesh_of`, and if its place is not one (see `check_finite` and `check_scale`).
     """
     matrix = matrix_array(evaluated.matrix_world)
     check_finite(matrix, subject, rotation=evaluated.rotation_euler)
     check_scale(matrix, subject)
-    found = [(read_geometry(evaluated, subject), matrix)]
-    owner = evaluated.original.name_full
-    found += [(read_geometry(item, subject), its) for _, item, its in instances_of(depsgraph, {owner: evaluated})]
-    first = np.cumsum([0, *(len(geometry.vertices) for geometry, _ in found)])
-    vertices = np.concatenate([moved(geometry.vertices, its) for geometry, its in found])
-    return vertices, np.concatenate([start + geometry.triangles for start, (geometry, _) in zip(first, found, strict=False)])
+    parts = [] if hides_own_mesh(evaluated) else [(read_geometry(evaluated, subject), matrix)]
+    owners = {evaluated.original.name_full: evaluated} if may_instance(evaluated) else {}
+    found = instanced_geometries(depsgraph, owners, lambda _owner, item: read_geometry(item, subject)) if owners else ()
+    parts += [(geometry, its) for _owner, geometry, its in found]
+    vertices, triangles, count = [], [np.empty((0, 3), np.int64)], 0
+    for geometry, its in parts:
+        vertices.append(moved(geometry.vertices, its))
+        triangles.append(geometry.triangles + count)
+        count += len(geometry.vertices)
+    return np.concatenate(vertices) if vertices else np.empty((0, 3)), np.concatenate(triangles)
 
 
 def _indices(items: Any, name: str, width: int) -> Triangles:

@@ -15,12 +15,12 @@ from ...core.scene.animation import Animation
 from ..host.blender_types import BlenderObject, Context, Depsgraph
 from ..host.meshes import (
     CLOUD_TYPES,
-    SURFACE_TYPES,
     Floats,
     Geometry,
     ReadPainting,
     check_finite,
-    instances_of,
+    hides_own_mesh,
+    instanced_geometries,
     matrix_array,
     may_instance,
     read_cloud,
@@ -131,7 +131,7 @@ class Track:
             if not has_others:
                 self._refuse_empty()
             return []
-        if evaluated.type in SURFACE_TYPES and evaluated.is_instancer and not evaluated.show_instancer_for_viewport:
+        if hides_own_mesh(evaluated):
             return []
         geometry = self.read(evaluated)
         return [] if has_others and not len(geometry.vertices) else [Part(geometry, matrix, is_own=True)]
@@ -171,13 +171,9 @@ def record(context: Context, tracks: Sequence[Track], frames: Floats) -> Iterato
 def _sample(depsgraph: Depsgraph, tracks: Sequence[Track], frame: float) -> None:
     owners = {track.block.name_full: track for track in tracks if track.has_surface and track.instances()}
     parts: dict[str, list[Part]] = {}
-    known: dict[tuple[str, int], Geometry] = {}
-    for owner, item, matrix in instances_of(depsgraph, owners) if owners else ():
-        # an instance is valid only during its iteration, so read its mesh now, and once
-        key = (owner, item.data.as_pointer())
-        if key not in known or item.type != "MESH":
-            known[key] = owners[owner].read(item)
-        parts.setdefault(owner, []).append(Part(known[key], matrix, is_own=False))
+    found = instanced_geometries(depsgraph, owners, lambda owner, item: owners[owner].read(item)) if owners else ()
+    for owner, geometry, matrix in found:
+        parts.setdefault(owner, []).append(Part(geometry, matrix, is_own=False))
     for track in tracks:
         track.record(depsgraph, frame, parts.get(track.block.name_full, ()) if track.is_object else ())
 

@@ -125,6 +125,29 @@ def test_too_many_particles_are_refused(bpy: Any) -> None:
     assert cube.mpm.type == "none"
 
 
+@pytest.mark.blender
+def test_an_object_that_shows_its_instances_alone_is_emitted_without_its_own_mesh(bpy: Any) -> None:
+    frame, child = add_mesh(bpy, "Frame"), add_mesh(bpy, "Child", np.array(CORNERS) * 0.1)
+    child.parent, frame.instance_type, frame.show_instancer_for_viewport = frame, "VERTS", False
+    select(bpy, frame)
+    bpy.ops.mpm.quick(particle_count=1000)
+    (emitter,) = extract_scene(bpy.context).emitters
+    assert len(emitter.shape.vertices) == 64
+    assert bpy.context.scene.mpm.solver.grid_spacing == pytest.approx(quick.fitting_cell([emitter.shape], 1000), rel=1e-3)
+
+
+@pytest.mark.blender
+def test_a_meadow_is_ground_without_its_grass(bpy: Any) -> None:
+    """Thousands of instances would be read for nothing, and a level meadow would not be level."""
+    cube, meadow = add_mesh(bpy, "Cube"), add_plane(bpy, 3.0, 0.0)
+    cube.location = (0.0, 0.0, 3.0)
+    meadow.modifiers.new("Nodes", "NODES").node_group = instancing_nodes(bpy, keeps_mesh=True)
+    select(bpy, cube)
+    bpy.ops.mpm.quick(particle_count=1000)
+    assert meadow.mpm.type == "none"
+    assert heights(bpy.data.objects["Floor"])[1] == pytest.approx(0.0, abs=1e-6)
+
+
 def add_plane(bpy: Any, half: float, height: float) -> Any:
     corners = [(-half, -half, height), (half, -half, height), (half, half, height), (-half, half, height)]
     return add_mesh(bpy, "Ground", corners, [(0, 1, 2, 3)])
