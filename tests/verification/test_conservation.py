@@ -11,6 +11,7 @@ TOLERANCE = {"float64": 1e-12, "float32": 1e-5}
 MATERIALS = tuple(LAWS)
 # other tests compile their kernels of float64, too; those of all others take minutes
 THREE = ("corotated", "snow", "sand")
+NAMES_OF = {MATERIALS: "all", THREE: "three"}.get
 
 APIC = [(dimension, kernel, "apic", precision) for dimension in (2, 3) for kernel in ("quadratic", "cubic") for precision in TOLERANCE]
 OTHERS = [(2, "quadratic", "pic", "float64"), (3, "cubic", "flip", "float64"), (2, "cubic", "flip", "float32")]
@@ -25,9 +26,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("dimension", "kernel", "transfer", "precision", "materials"), SETTINGS, ids=lambda each: {MATERIALS: "all", THREE: "three"}.get(each)
-)
+@pytest.mark.parametrize(("dimension", "kernel", "transfer", "precision", "materials"), SETTINGS, ids=NAMES_OF)
 def test_bodies_that_collide_keep_mass_and_momentum(
     dimension: int, kernel: str, transfer: str, precision: str, materials: tuple[str, ...]
 ) -> None:
@@ -38,19 +37,26 @@ def test_bodies_that_collide_keep_mass_and_momentum(
     assert history.kinetic_energy[-1] < 0.9 * history.kinetic_energy[0]
 
 
+@pytest.mark.parametrize("materials", [THREE, pytest.param(MATERIALS, marks=pytest.mark.long)], ids=["three", "all"])
 @pytest.mark.parametrize("kernel", ["quadratic", "cubic"])
-def test_a_post_takes_momentum(kernel: str) -> None:
+def test_a_post_takes_momentum(kernel: str, materials: tuple[str, ...]) -> None:
     """Negative control."""
-    history = meeting(2, THREE, kernel=kernel, has_post=True)
+    history = meeting(2, materials, kernel=kernel, has_post=True)
     assert np.abs(history.momentum - history.momentum[0]).max() > 1e-2 * history.size
 
 
 @pytest.mark.parametrize(
-    ("dimension", "precision"), [(2, "float32"), *(pytest.param(dimension, "float64", marks=pytest.mark.long) for dimension in (2, 3))]
+    ("dimension", "precision", "materials"),
+    [
+        (2, "float32", MATERIALS),
+        (2, "float64", THREE),
+        *(pytest.param(dimension, "float64", MATERIALS, marks=pytest.mark.long) for dimension in (2, 3)),
+    ],
+    ids=NAMES_OF,
 )
-def test_apic_keeps_the_angular_momentum_of_bodies_that_collide(dimension: int, precision: str) -> None:
+def test_apic_keeps_the_angular_momentum_of_bodies_that_collide(dimension: int, precision: str, materials: tuple[str, ...]) -> None:
     """Every law's stress is symmetric, so that inner forces turn nothing. PIC is the negative control."""
-    history = meeting(dimension, MATERIALS, precision=precision)
+    history = meeting(dimension, materials, precision=precision)
     assert np.abs(history.angular_momentum - history.angular_momentum[0]).max() < TOLERANCE[precision] * history.size
-    lost = meeting(dimension, MATERIALS, transfer="pic", precision=precision)
+    lost = meeting(dimension, materials, transfer="pic", precision=precision)
     assert np.abs(lost.angular_momentum - lost.angular_momentum[0]).max() > 1e-4 * lost.size

@@ -22,6 +22,10 @@ pytestmark = pytest.mark.blender
 # adds node groups to the file, whatever is in it, which takes half of the time of all operators
 ASSETS = "mpm.display_assets"
 WITH_ASSETS = {"nothing", "another scene", "a linked scene", "a library override", "a cache that is played"}
+CASES = [
+    *((name, name in WITH_ASSETS) for name in SITUATIONS),
+    *(pytest.param(name, True, marks=pytest.mark.long) for name in SITUATIONS if name not in WITH_ASSETS),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -98,9 +102,9 @@ def snapshot(bpy: Any) -> list[Any]:
     return [blocks, settings, bpy.context.view_layer.objects.active, [scene.mpm.cache for scene in bpy.data.scenes]]
 
 
-@pytest.mark.parametrize("name", SITUATIONS)
-def test_nothing_fails_in_any_situation(bpy: Any, name: str, tmp_path: Path) -> None:
-    check(bpy, SITUATIONS[name](bpy, tmp_path), has_assets=name in WITH_ASSETS)
+@pytest.mark.parametrize(("name", "has_assets"), CASES)
+def test_nothing_fails_in_any_situation(bpy: Any, name: str, has_assets: bool, tmp_path: Path) -> None:
+    check(bpy, SITUATIONS[name](bpy, tmp_path), has_assets=has_assets)
 
 
 def test_situations_with_assets_are_situations() -> None:
