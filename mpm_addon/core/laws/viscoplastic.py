@@ -22,7 +22,7 @@ from .factors import Factors
 from .finish import Finish
 from .hencky import HenckyLaw, axes
 
-# From this yield stress on, it is a solid [Pa]: half a meter of it stands, 10 cm of it float without being deformed.
+# From this yield stress on, it is a solid [Pa]: of the density of water, 40 cm of it stand upright.
 SOLID = 2e3
 # Newton steps; five reach 1.5e-14 for any exponent from 0.1 to 3
 FLOW_STEPS = 6
