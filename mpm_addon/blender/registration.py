@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 
 from . import compiling, display, migrations
 from .baking import bake_queue, derived_processes, emitter_wires, observation, preflight, previews, relocation, scene_caches, session
-from .building import add_menu, quick
+from .building import add_menu, quick, quick_menu
 from .building.ready_scenes import adding
 from .host import help, translations
 from .host.registrar import Registrar
@@ -57,6 +57,7 @@ _PARTS: tuple[ModuleType, ...] = (
     adding,
     add_menu,
     quick,
+    quick_menu,
     menus,
     particle_objects,
     lost_caches,

@@ -1,5 +1,6 @@
 """The nearest points of other points, in plain numpy: points are sorted into cells, and a few cells around each query are searched."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,9 @@ class Found(NamedTuple):
     squared: Floats
 
 
-def nearest(points: Floats, queries: Floats, count: int, reach: float) -> Found:
+def nearest(points: Floats, queries: Floats, count: int, reach: float, farthest: float = math.inf) -> Found:
     """The `count` nearest points of each query, or all points if they are fewer; for arguments see `Neighborhood`."""
-    return Neighborhood(points, reach).nearest(queries, count)
+    return Neighborhood(points, reach).nearest(queries, count, farthest)
 
 
 class Neighborhood:
@@ -40,8 +41,11 @@ class Neighborhood:
         self._edge = max(reach, float((self._high - self._low).max()) / (_LARGEST_CELL_NUMBER - 4), 1e-300)
         self._tables: dict[float, _Table] = {}
 
-    def nearest(self, queries: Floats, count: int) -> Found:
-        """The `count` nearest points of each query [m], (q, 3), or all points if they are fewer."""
+    def nearest(self, queries: Floats, count: int, farthest: float = math.inf) -> Found:
+        """The `count` nearest points of each query [m], (q, 3), or all points if they are fewer.
+
+        Of those beyond `farthest` [m], some may be missing, and are then number 0 at an infinite distance.
+        """
         count = min(count, len(self._points))
         found = Found(np.zeros((len(queries), count), np.int64), np.full((len(queries), count), np.inf))
         if not len(queries):
@@ -49,7 +53,7 @@ class Neighborhood:
         extent = float((np.maximum(self._high, queries.max(axis=0)) - np.minimum(self._low, queries.min(axis=0))).max())
         edge, waiting = self._edge, np.arange(len(queries))
         while len(waiting):
-            is_last = edge >= extent
+            is_last = edge >= min(extent, farthest)
             for some, number, squared in self._table(edge).search(queries, waiting, count):
                 found.number[some], found.squared[some] = number, squared
             is_sure = found.squared[waiting].max(axis=1) <= edge * edge

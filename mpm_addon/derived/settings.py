@@ -15,6 +15,7 @@ AUTOMATIC, ALL = "automatic", "all"
 
 # Part of the hashes; increase one when the same settings produce different data.
 _VERSION = 6
+_SHEETS_VERSION = 2
 _SKIN_VERSION = 3
 _VOLUME_VERSION = 1
 _FOAM_VERSION = 5
@@ -114,8 +115,9 @@ class SurfaceSettings:
         True, help="Extend the surface to colliders and walls that it touches, so that there is no gap between water and a glass"
     )
     close_sheets: bool = parameter(
-        False,
-        help="Fill gaps in sheets that are one or two particles thick, so that splashes tear later; thin splashes take up to twice as long",
+        True,
+        help="Fill gaps in sheets that are one or two particles thick, so that splashes tear later; thin splashes take up to half as long "
+        "again",
     )
     attributes: str = parameter(
         "",
@@ -142,8 +144,8 @@ class SurfaceSettings:
         recipe = self.recipe
         voxel = recipe.voxel if self.voxel_size is None else f"{self.voxel_size:.6g} m"
         decided = [_VERSION, voxel, *recipe[1:], self.meshes, self.include, self.meet_colliders, self.attribute_names]
-        # surfaces from before there was this setting stay up to date
-        decided += ["sheets"] if self.close_sheets else []
+        # surfaces from before there was this setting stay up to date without it
+        decided += ["sheets", _SHEETS_VERSION] if self.close_sheets else []
         return hashlib.sha256(json.dumps(decided).encode()).hexdigest()[:16]
 
 

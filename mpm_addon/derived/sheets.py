@@ -18,8 +18,8 @@ from .particles import Cloud
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# Particles in the 27 cells of two spacings around one that may be in a sheet; a flat surface of water has about 108 there.
-_CELL, _MOST_NEAR = 2.0, 90
+# Particles in the 27 cells of two spacings around one that may be in a sheet: two layers of water at rest have 72 there, and no gaps.
+_CELL, _MOST_NEAR = 2.0, 70
 # The neighbors that are looked at, and how far away they are at most [spacings].
 _NEIGHBORS, _REACH = 16, 4.5
 # Fewer neighbors are a drop or a thread.
@@ -65,7 +65,7 @@ def _sheet(position: Floats, spacing: float) -> _Sheet:
     """The particles whose surroundings are flat."""
     some = np.flatnonzero(_crowd(position, _CELL * spacing) < _MOST_NEAR)
     reach = _REACH * spacing
-    number, squared = nearest(position, position[some], _NEIGHBORS, 0.6 * reach)
+    number, squared = nearest(position, position[some], _NEIGHBORS, 0.6 * reach, reach)
     weight = np.maximum(1.0 - (np.sqrt(squared) / reach) ** 3, 0.0)
     total = weight.sum(axis=1, keepdims=True)
     offset = position[number] - position[some][:, None]
@@ -106,8 +106,8 @@ def _gaps(sheet: _Sheet, position: Floats, spacing: float) -> tuple[Integers, In
     is_one = np.abs(np.einsum("nd,nd->n", normal, other)) > _ALIKE
     for each in (normal, other):
         is_one &= np.abs(np.einsum("nd,nd->n", way, each)) < _LEVEL
-    pairs = np.unique(np.sort(np.stack([first, second], axis=1)[is_one], axis=1), axis=0)
-    return _with_room(pairs, position, _ROOM * spacing)
+    keys = np.unique(np.minimum(first, second)[is_one] * len(position) + np.maximum(first, second)[is_one])
+    return _with_room(np.stack(np.divmod(keys, len(position)), axis=1), position, _ROOM * spacing)
 
 
 def _with_room(pairs: Integers, position: Floats, room: float) -> tuple[Integers, Integers]:
@@ -121,7 +121,7 @@ def _with_room(pairs: Integers, position: Floats, room: float) -> tuple[Integers
     waiting = np.lexsort((pairs[:, 1], pairs[:, 0], -free))
     # the place in the order of those that wait
     while len(waiting):
-        number, squared = nearest(middle[waiting], middle[waiting], 12, 1.5 * room)
+        number, squared = nearest(middle[waiting], middle[waiting], 12, room, room)
         rank = np.arange(len(waiting))[:, None]
         is_near = (squared < room * room) & (number < rank)
         is_first = ~is_near.any(axis=1)

@@ -7,6 +7,7 @@ import pytest
 import trimesh
 
 from mpm_addon.core.particles import Moment
+from mpm_addon.derived.neighbors import nearest
 from mpm_addon.derived.particles import Cloud
 from mpm_addon.derived.settings import SurfaceSettings
 from mpm_addon.derived.sheets import filled
@@ -103,4 +104,20 @@ def test_nothing_is_added_to_what_is_no_stretched_sheet(position: np.ndarray) ->
 
 
 def test_surfaces_from_before_stay_up_to_date() -> None:
-    assert SurfaceSettings().hash == SurfaceSettings(close_sheets=False).hash != SurfaceSettings(close_sheets=True).hash
+    assert SurfaceSettings(close_sheets=False).hash == "2b5a606db353f036"
+    assert SurfaceSettings().hash == SurfaceSettings(close_sheets=True).hash != SurfaceSettings(close_sheets=False).hash
+
+
+@pytest.mark.parametrize("farthest", [0.3, 1.0, 2.5])
+def test_neighbors_are_complete_up_to_the_farthest(farthest: float) -> None:
+    """Among a dense block and points that are alone, for which all others are far away."""
+    rng = np.random.default_rng(3)
+    points = np.concatenate([rng.random((400, 3)), 40.0 * rng.random((60, 3))])
+    found = nearest(points, points, 12, 0.2, farthest)
+    distance = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    for row, (number, squared) in enumerate(zip(found.number, found.squared, strict=True)):
+        wanted = np.argsort(distance[row], kind="stable")[:12]
+        wanted = wanted[distance[row, wanted] <= farthest]
+        near = squared <= farthest**2
+        assert set(number[near]) == set(wanted)
+        np.testing.assert_allclose(squared[near], distance[row, number[near]] ** 2, atol=1e-12)

@@ -18,14 +18,13 @@ from ...core.scene.emitter import PARTICLES_PER_CELL, THINNEST_EMITTER
 from ...storage.presets import material_preset
 from ..baking.file_warnings import scaled_gravity
 from ..host import sidebar
-from ..host.blender_types import BlenderEvent, BlenderObject, Context, Layout
+from ..host.blender_types import BlenderEvent, BlenderObject, Context
 from ..host.meshes import SURFACE_TYPES, world_surface
 from ..host.operation import Operation, call
 from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
-from ..settings.properties import PRESET_LABELS, PRESET_WORDS
+from ..settings.properties import PRESET_WORDS
 from . import own_floor, solids
-from .add_menu import FAVORITES
 from .ground import Ground, grounds_below, scenery
 from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, show_as_wire, target_collection
 
@@ -368,30 +367,8 @@ class MPM_OT_quick_collider(_Quick, bpy.types.Operator):
         return quick_collider(context, breaks=self.breaks), []
 
 
-class MPM_MT_quick(bpy.types.Menu):
-    bl_idname = "MPM_MT_quick"
-    bl_label = "MPM"
-
-    def draw(self, context: Context) -> None:
-        layout: Layout = self.layout
-        rest = sorted((name for name in PRESET_LABELS if name not in FAVORITES), key=PRESET_LABELS.__getitem__)
-        for names in (FAVORITES, rest):
-            for name in names:
-                layout.operator("mpm.quick", text=f"Quick {PRESET_LABELS[name]}").material = name
-            layout.separator()
-        layout.operator("mpm.quick_collider").breaks = False
-        layout.operator("mpm.quick_collider", text="Quick Break on Impact").breaks = True
-
-
-def draw_entry(self: Any, context: Context) -> None:
-    """The entry at the end of Quick Effects."""
-    self.layout.separator()
-    self.layout.menu("MPM_MT_quick", icon="PHYSICS")
-
-
-CLASSES = (MPM_OT_quick, MPM_OT_quick_collider, MPM_MT_quick)
+CLASSES = (MPM_OT_quick, MPM_OT_quick_collider)
 
 
 def register(registrar: Registrar) -> None:
     registrar.classes(CLASSES)
-    registrar.entry(bpy.types.VIEW3D_MT_object_quick_effects, draw_entry)

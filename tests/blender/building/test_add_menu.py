@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpm_addon.blender.building import add_menu, quick
+from mpm_addon.blender.building import add_menu, quick, quick_menu
 from mpm_addon.blender.host.meshes import world_bounds
 from mpm_addon.blender.host.wording import in_blender
 from mpm_addon.blender.reading.extract import extract_scene
@@ -134,15 +134,17 @@ def test_blenders_menus_lead_to_them(bpy: Any, draw: Any) -> None:
 
         def draw(self, context: Any) -> None:
             add_menu.draw_entry(self, context)
-            quick.draw_entry(self, context)
+            quick_menu.draw_entry(self, context)
 
     layout = draw(MPM_MT_test)
     assert layout.find("menu", "MPM_MT_add")
     assert layout.find("menu", "MPM_MT_quick")
     assert layout.find("operator") == []
-    submenu = draw(quick.MPM_MT_quick)
-    quick_materials = [call.arguments["settings"]["material"] for call in submenu.find("operator", "mpm.quick")]
+    submenu = draw(quick_menu.MPM_MT_quick)
+    more = draw(quick_menu.MPM_MT_quick_material)
+    quick_materials = [call.arguments["settings"]["material"] for each in (submenu, more) for call in each.find("operator", "mpm.quick")]
     assert sorted(quick_materials) == list(material_preset_names())
+    assert submenu.find("menu", "MPM_MT_quick_material")
     assert submenu.find("operator", "mpm.quick_collider")
 
 
