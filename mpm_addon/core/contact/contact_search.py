@@ -135,7 +135,8 @@ class ContactSearch:
 
     def _touching(self, numbers: Ints, points: Floats, normals: Floats, gaps: Floats) -> Touching:
         table, count = self._table, self._count
-        first, second = numbers[:, 0], numbers[:, 1]
+        # kernels are compiled for contiguous arrays
+        first, second = np.ascontiguousarray(numbers.T)
         is_body = second < count
         arms = points - table.centers[first]
         centers = table.centers[np.where(is_body, second, 0)]

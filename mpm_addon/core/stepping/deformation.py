@@ -17,7 +17,9 @@ def deformations(
     rotation, stretch = np.empty((count, 4), np.float32), np.empty((count, 3), np.float32)
     places = np.full(layout.slot_count, -1, np.int32)
     places[slots] = np.arange(count, dtype=np.int32)
-    is_fluid = np.repeat(np.tile([each.is_fluid for each in instances], len(layout.keys)), np.diff(layout.first))
+    # there may be none, whose type numpy could not tell
+    fluids = np.array([each.is_fluid for each in instances], np.bool_)
+    is_fluid = np.repeat(np.tile(fluids, len(layout.keys)), np.diff(layout.first))
     show_particles(store.table, places, is_fluid, volume_ratio, stress, rotation, stretch)
     for index, shown in enumerate(instances):
         its = instance == index

@@ -117,6 +117,11 @@ def test_bodies_that_break_compile_nothing_once_they_have_begun() -> None:
     assert compiled_late("from tests.core.stepping.test_breaking import spinning\nscenes = [spinning(frames=3)]") == []
 
 
+def test_rigid_bodies_that_break_compile_nothing_once_they_have_begun() -> None:
+    """In a scene without particles, too."""
+    assert compiled_late("from tests.core.contact.test_breaking import falling\nscenes = [falling()]") == []
+
+
 def test_scenes_with_heat_compile_nothing_once_they_have_begun() -> None:
     assert compiled_late("from tests.core.stepping.test_heat import melting_scene\nscenes = [melting_scene(3)]") == []
 
