@@ -13,6 +13,7 @@ def test_stacked_jellies_touch(young_modulus: float) -> None:
     assert abs(bodies.stacked(offset=TESTED_OFFSET, young_modulus=young_modulus)) < 0.25
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("young_modulus", [pytest.param(1e5, marks=pytest.mark.long), 1e6])
 def test_stacked_jellies_with_one_velocity_keep_a_layer_of_air(young_modulus: float) -> None:
     """Negative control."""
@@ -23,6 +24,7 @@ def test_a_jelly_that_passes_another_at_a_gap_of_one_cell_keeps_its_speed() -> N
     assert bodies.passing(offset=TESTED_OFFSET) > 0.97
 
 
+@pytest.mark.long
 def test_a_jelly_with_one_velocity_is_held_by_one_that_it_does_not_touch() -> None:
     """Negative control."""
     assert bodies.passing_with_one_velocity(offset=TESTED_OFFSET) < 0.5

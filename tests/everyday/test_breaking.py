@@ -33,6 +33,7 @@ def test_a_snowball_breaks_alike_at_another_resolution() -> None:
     assert abs(second - first) > 0.25 * first
 
 
+@pytest.mark.long
 def test_a_snowball_without_randomness_has_no_chunks() -> None:
     """Negative control."""
     found = breaking.broken(particles=20_000, is_random=False)

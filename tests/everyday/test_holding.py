@@ -22,6 +22,7 @@ def test_a_tilted_cup_of_meshes_holds_water(wall: float, degrees: float) -> None
     assert holding.leak(offset=TESTED_OFFSET, wall=wall, degrees=degrees) == 0.0
 
 
+@pytest.mark.long
 def test_colliders_that_do_not_act_as_one_leak_at_their_seams() -> None:
     """Negative control."""
     assert holding.leak(offset=TESTED_OFFSET, is_joined=False) > 0.02
@@ -66,6 +67,7 @@ def test_a_cup_thinner_than_a_cell_holds_almost_all() -> None:
     assert holding.leak_through("cup", offset=0.75, wall=0.5) < 0.005
 
 
+@pytest.mark.long
 def test_a_thin_cup_whose_sides_are_one_to_its_nodes_leaks() -> None:
     """Negative control."""
     assert holding.blindly(holding.leak_through, "cup", offset=TESTED_OFFSET, wall=1.0) > 0.5

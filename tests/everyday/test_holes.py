@@ -16,7 +16,7 @@ def test_as_much_runs_through_a_thin_plate_as_through_a_thick_one(material: str,
     assert 0.75 * thick < outflow(material, wide=wide, thick=1.0, offset=offset) < 1.25 * thick
 
 
-@pytest.mark.parametrize("wide", [WIDE, pytest.param(6.0, marks=[pytest.mark.slow, NARROW])])
+@pytest.mark.parametrize("wide", [WIDE, pytest.param(6.0, marks=[pytest.mark.long, NARROW])])
 @pytest.mark.parametrize(("material", "power"), [("water", 2.0), ("dry_sand", 2.5)])
 def test_a_hole_in_a_sheet_is_a_cell_narrower(material: str, power: float, wide: float) -> None:
     """The flow through a hole goes with its area, and of sand with D^2.5 (Beverloo, Leniger and van de Velde 1961)."""

@@ -23,6 +23,7 @@ def test_falling_water_changes_its_momentum_by_gravity_and_walls_alone() -> None
     assert pressure.unexplained_momentum(offset=TESTED_OFFSET) < 1e-5
 
 
+@pytest.mark.long
 def test_a_wind_is_seen_in_the_momentum() -> None:
     """Negative control."""
     assert pressure.unexplained_momentum(offset=TESTED_OFFSET, wind=0.01 * pressure.GRAVITY) == pytest.approx(0.01, rel=0.05)

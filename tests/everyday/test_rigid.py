@@ -11,8 +11,8 @@ from mpm_addon.core.contact.rigid_impulses import SweepLimits
 from .cases import rigid
 from .cases.setting import OFFSETS
 
-# each restitution and each offset
-BRIEF = [(0.5, 0.0), (0.5, 0.5), (0.8, 0.25), (1.0, 0.75)]
+# each restitution, at different offsets
+BRIEF = [(0.5, 0.5), (0.8, 0.25), (1.0, 0.75)]
 REBOUNDS = [(restitution, offset) for restitution in (0.5, 0.8, 1.0) for offset in OFFSETS]
 
 
@@ -43,6 +43,7 @@ def test_nine_bricks_on_each_other_stand() -> None:
     assert np.abs(centers - centers[0]).max() < 0.002
 
 
+@pytest.mark.long
 def test_they_lean_if_contacts_are_not_solved_to_the_end() -> None:
     """Negative control: few sweeps, which begin anew in every substep."""
 

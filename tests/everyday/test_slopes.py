@@ -42,6 +42,7 @@ def test_a_jelly_stands_on_a_pinned_jelly_slope(angle: float, friction: float) -
     assert abs(slopes.jelly_slope(angle, friction, offset=0.5).creep) < CREEP
 
 
+@pytest.mark.long
 def test_a_jelly_sinks_into_a_pinned_slope_that_gives_way() -> None:
     """Negative control."""
     with slopes.giving_way():
@@ -59,6 +60,7 @@ def test_a_jelly_touches_the_box_that_has_thrown_it_up(offset: float) -> None:
     assert abs(slopes.landed(offset=offset, lift=True)) < GAP
 
 
+@pytest.mark.long
 def test_without_settling_a_solid_rests_above_the_floor() -> None:
     """Negative control."""
     assert slopes.landed_at_once("jelly") > TOUCHED

@@ -33,6 +33,7 @@ def test_a_band_with_a_waist_tears_there() -> None:
     assert band.two_largest > 0.9
 
 
+@pytest.mark.long
 def test_an_even_band_tears_at_its_grips() -> None:
     """Negative control."""
     band = pulled(1.25, 1.6, spacing=0.025)

@@ -6,6 +6,9 @@ import pytest
 from .cases import volume
 from .cases.setting import TESTED_OFFSET, Pool
 
+# below the nozzle [m]
+FALLEN = (0.4, 0.8, 1.2, 1.5)
+
 
 def check_layers(pool: Pool) -> None:
     """Below the surface J tells the density that particles have, within 3 %."""
@@ -60,9 +63,13 @@ def test_a_fallen_dam_comes_to_its_level() -> None:
 
 @pytest.mark.slow
 def test_a_falling_stream_tapers() -> None:
-    """Its radius is between .38 and .60 of the nozzle's below a meter, within a tenth of sqrt(v0 / v); without cohesion it stays wide."""
-    fallen = (0.4, 0.8, 1.2, 1.5)
-    radii = volume.stream_radii(fallen)
-    assert radii == pytest.approx(volume.ideal_radii(fallen), rel=0.1)
+    """Its radius is between .38 and .60 of the nozzle's below a meter, within a tenth of sqrt(v0 / v)."""
+    radii = volume.stream_radii(FALLEN)
+    assert radii == pytest.approx(volume.ideal_radii(FALLEN), rel=0.1)
     assert ((radii[2:] > 0.38) & (radii[2:] < 0.6)).all()
-    assert np.all(volume.stream_radii(fallen, cohesion=0.0) > 0.9)
+
+
+@pytest.mark.long
+def test_a_falling_stream_without_cohesion_stays_wide() -> None:
+    """Negative control."""
+    assert np.all(volume.stream_radii(FALLEN, cohesion=0.0) > 0.9)

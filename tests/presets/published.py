@@ -1,7 +1,7 @@
 """Measurements of a published scene: heights, spreads, pieces. Lengths in m, speeds in m/s."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -23,7 +23,8 @@ class Run:
     """The frames of a scene; the first is its start."""
 
     scene: Scene
-    frames: tuple[Frame, ...]
+    # pytest would print the arrays of all of them for a test that fails as expected
+    frames: tuple[Frame, ...] = field(repr=False)
 
     def body(self, frame: Frame, *names: str) -> NDArray[np.bool_]:
         """Which particles come from these emitters, from all without a name; shape (n,)."""

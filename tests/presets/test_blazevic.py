@@ -99,6 +99,7 @@ def test_the_soft_jelly_loses_particles() -> None:
     assert lumps[0] > 0.85 * sum(lumps)
 
 
+@pytest.mark.long
 def test_without_a_tear_stretch_it_loses_none() -> None:
     """The control."""
 
@@ -135,6 +136,7 @@ def test_heavy_water_stretches_and_tears_the_jelly() -> None:
     assert np.quantile(run.positions(-1, "water")[:, 2], 0.9) < 0.7
 
 
+@pytest.mark.long
 def test_light_water_does_not_tear_it() -> None:
     """The control: without the water's additional mass the strip holds it up."""
 
@@ -185,6 +187,7 @@ def test_the_snow_column_falls_apart() -> None:
     assert (volume_ratios(run, "column") > 1.2).mean() > 0.05
 
 
+@pytest.mark.long
 def test_an_elastic_column_stays_whole() -> None:
     """The control."""
     run = play("blazevic_snow_column", None, spacing=0.04, frames=0.5, change=elastic)

@@ -63,6 +63,7 @@ def test_the_staggered_cubes_stick_in_part() -> None:
     assert 1 <= len(run.pieces(-1)) < 3
 
 
+@pytest.mark.long
 def test_elastic_cubes_of_any_stiffness_keep_their_height() -> None:
     """The control for cmp1: without plasticity even the soft cube comes back."""
 
@@ -117,6 +118,7 @@ def test_fast_cubes_hit_the_wall_and_each_other_and_break_where_they_meet() -> N
     assert nearest[broken].mean() < nearest[~broken].mean()
 
 
+@pytest.mark.long
 def test_stiff_cubes_are_dented_and_the_magenta_one_bounces_high() -> None:
     """prog4."""
     run = wall("prog4")
@@ -127,6 +129,7 @@ def test_stiff_cubes_are_dented_and_the_magenta_one_bounces_high() -> None:
     assert heights["yellow"].max() < heights["yellow"][0] + 0.01
 
 
+@pytest.mark.long
 def test_the_stiffest_cubes_bounce_off_each_other() -> None:
     """prog5: the highest of all, and the fastest back."""
     runs = [wall(variant) for variant in (None, "prog3", "prog5")]
@@ -136,6 +139,7 @@ def test_the_stiffest_cubes_bounce_off_each_other() -> None:
     assert runs[2].centers("magenta")[:, 2].max() > runs[0].centers("magenta")[:, 2].max()
 
 
+@pytest.mark.long
 def test_hurled_cubes_come_back_from_the_wall_whole_but_dented() -> None:
     """3fast: E 1e5 at 20 m/s."""
     run = wall("3fast")
@@ -247,6 +251,7 @@ def test_soft_sand_resettles_densely_between_the_slopes() -> None:
     assert len(run.pieces(-1)) == 1
 
 
+@pytest.mark.long
 def test_thrown_sand_breaks_into_fragments() -> None:
     """sand3: much more of it comes loose, and it spreads over the whole depth."""
     run, slower = slopes("garcia_sand", "sand3"), slopes("garcia_sand", None)
@@ -267,6 +272,7 @@ def test_the_firmer_sand_breaks_into_three_pieces() -> None:
     assert left < 1.2 * right
 
 
+@pytest.mark.long
 def test_softer_sand_does_not() -> None:
     """The control: the same block with E 400."""
 
@@ -331,7 +337,8 @@ def test_the_soft_beam_sags_completely(variant: str | None) -> None:
     assert trunk_top(run) < 0.6
 
 
-@pytest.mark.parametrize("variant", ["C3", pytest.param("C4", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("variant", ["C3", "C4"])
 def test_a_limp_tip_hangs_from_a_stiff_trunk(variant: str) -> None:
     run = beam(variant)
     assert tip_heights(run).min() < 0.35
@@ -363,6 +370,7 @@ def test_the_tip_breaks_off(variant: str) -> None:
     assert lean[-1] < lean.max() - 0.01
 
 
+@pytest.mark.long
 def test_without_a_tear_stretch_the_tip_does_not_break() -> None:
     """The control: it sways as in C9."""
 

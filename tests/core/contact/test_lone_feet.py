@@ -70,7 +70,7 @@ def final(example: Scene) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("surface", ["separate", "slip", "sticky"])
-@pytest.mark.parametrize(("law", "offset"), [("water", 0.0), ("sand", 0.3), ("corotated", 0.5)])
+@pytest.mark.parametrize(("law", "offset"), [("water", 0.0), pytest.param("sand", 0.3, marks=pytest.mark.long), ("corotated", 0.5)])
 def test_solving_lone_feet_once_gives_what_sweeps_over_all_feet_give(
     monkeypatch: pytest.MonkeyPatch, law: str, offset: float, surface: str
 ) -> None:

@@ -110,7 +110,8 @@ def turning(dimension: int = 3) -> Motion:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("dimension", "scheme"), [(3, {}), (2, {}), (3, {"kernel": "cubic"}), (2, {"kernel": "cubic"}), (3, {"transfer": "flip"})]
+    ("dimension", "scheme"),
+    [(3, {}), (2, {}), (3, {"kernel": "cubic"}), pytest.param(2, {"kernel": "cubic"}, marks=pytest.mark.long), (3, {"transfer": "flip"})],
 )
 def test_pinned_particles_follow_a_motion_and_carry_what_hangs_on_them(dimension: int, scheme: dict[str, Any]) -> None:
     motion = turning(dimension)

@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from tests.core.scenes import LATTICE, box, four_materials, material, scene, sta
 
 SPACING = 0.05
 BLOCK_EDGE = 4 * SPACING
+EACH = ("water", "corotated", "snow", "sand")
 
 
 def flying(velocity: tuple[float, float, float], center: tuple[float, float, float], law: str = "corotated", **solver: object) -> Scene:
@@ -124,10 +126,14 @@ def test_two_million_particles_in_one_block_reach_the_grid_and_stay() -> None:
     assert store.table[MASS, : store.layout.slot_count].sum(dtype=np.float64) == pytest.approx(count * 1e-3, rel=1e-6)
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_fused_and_separate_passes_give_the_same(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("precision", "names"),
+    [("float64", ("water", "corotated")), pytest.param("float64", EACH, marks=pytest.mark.long), ("float32", EACH)],
+    ids=["float64-two", "float64-each", "float32-each"],
+)
+def test_fused_and_separate_passes_give_the_same(precision: str, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Scattered at once or from the table: with a fixed step the same numbers, but for rounding."""
-    described = four_materials(frames=3, precision=precision, time_step=1.2e-4)
+    described = four_materials(3, names, precision=precision, time_step=1.2e-4)
     fused = list(Simulation(described).frames())[-1]
     plans = []
     step = Stepper.step
@@ -143,13 +149,23 @@ def test_fused_and_separate_passes_give_the_same(precision: str, monkeypatch: py
     assert np.abs(fused.velocity - separate.velocity).max() < (1e-6 if precision == "float64" else 5e-3)
 
 
+def torn_snow() -> Scene:
+    """A block that turns so fast that it tears, with nothing around it."""
+    block = Emitter("block", box((0.0, 0.0, 0.0), 0.3), "snow", angular_velocity=(1000.0, 2000.0, 0.0), **LATTICE)
+    return scene(block, materials=(material("snow"),), frames=2)
+
+
+def on_obstacles() -> Scene:
+    return four_materials(2)
+
+
 ON_ANOTHER_PROCESSOR = """
 import sys
 import numpy as np
 from mpm_addon.core.arithmetic.vector import LANE_COUNT
 from mpm_addon.core import simulate
-from tests.core.scenes import four_materials
-*_, last = simulate(four_materials(2, tuple(sys.argv[2:])))
+from tests.core.transfer import test_moving_particles
+*_, last = simulate(getattr(test_moving_particles, sys.argv[2])())
 np.savez(sys.argv[1], lanes=LANE_COUNT, position=last.position, velocity=last.velocity)
 """
 
@@ -157,15 +173,15 @@ np.savez(sys.argv[1], lanes=LANE_COUNT, position=last.position, velocity=last.ve
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="names features of x86-64 processors")
 @pytest.mark.parametrize(
-    ("features", "lanes", "names"),
+    ("features", "lanes", "made"),
     [
-        ("+sse2", 4, ("snow",)),
+        ("+sse2", 4, torn_snow),
         # compiling for these takes minutes
-        pytest.param("+sse2", 4, ("water", "corotated", "snow", "sand"), marks=pytest.mark.long),
-        pytest.param("+sse2,+sse4.2,+avx,+avx2,+fma", 16, ("water", "corotated", "snow", "sand"), marks=pytest.mark.long),
+        pytest.param("+sse2", 4, on_obstacles, marks=pytest.mark.long),
+        pytest.param("+sse2,+sse4.2,+avx,+avx2,+fma", 16, on_obstacles, marks=pytest.mark.long),
     ],
 )
-def test_narrower_processors_compute_the_same(features: str, lanes: int, names: tuple[str, ...], tmp_path: Path) -> None:
+def test_narrower_processors_compute_the_same(features: str, lanes: int, made: Callable[[], Scene], tmp_path: Path) -> None:
     """The same source without the vectors that this processor may have."""
     root = Path(__file__).parents[3]
     environment = {
@@ -174,10 +190,10 @@ def test_narrower_processors_compute_the_same(features: str, lanes: int, names: 
         "NUMBA_CPU_FEATURES": features,
         "PYTHONPATH": str(root),
     }
-    command = [sys.executable, "-c", ON_ANOTHER_PROCESSOR, str(tmp_path / "found.npz"), *names]
+    command = [sys.executable, "-c", ON_ANOTHER_PROCESSOR, str(tmp_path / "found.npz"), made.__name__]
     subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=True)
     with np.load(tmp_path / "found.npz") as found:
-        *_, here = Simulation(four_materials(2, names)).frames()
+        *_, here = Simulation(made()).frames()
         assert found["lanes"] == lanes
         assert np.abs(found["position"] - here.position).max() < 1e-4
         assert np.abs(found["velocity"] - here.velocity).max() < 1e-2
