@@ -116,8 +116,8 @@ class SurfaceSettings:
     )
     close_sheets: bool = parameter(
         True,
-        help="Fill gaps in sheets that are one or two particles thick, so that splashes tear later; thin splashes take up to half as long "
-        "again",
+        help="Fill gaps in sheets that are one or two particles thick, so that splashes tear later; thin splashes take up to two thirds "
+        "longer",
     )
     attributes: str = parameter(
         "",

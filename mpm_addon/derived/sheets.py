@@ -33,7 +33,7 @@ _NEAREST, _FARTHEST = 1.5, 4.0
 # No particle is added nearer to another than this [spacings].
 _ROOM = 0.8
 # The second round divides what is left of wide gaps.
-_ROUNDS = 3
+_ROUNDS = 2
 
 
 class _Sheet(NamedTuple):

@@ -59,7 +59,8 @@ class ViscousModes:
         """
         none = np.zeros(len(grid.parts))
         ours = [(number, instances[world]) for number, world in enumerate(grid.parts.instances) if instances[world].law.uses_rest_state]
-        if not any(max(instance.law.viscosities()) > 0.0 for _, instance in ours):
+        # the bodies may be yet to come, or gone
+        if not len(grid.mass) or not any(max(instance.law.viscosities()) > 0.0 for _, instance in ours):
             return cls(grid.spacing, none, none)
         mass, part = grid.mass[..., None], grid.store.layout.node_fields
         resting, moving = np.zeros_like(grid.store.nodes), np.zeros_like(grid.store.nodes)

@@ -290,6 +290,23 @@ def test_a_body_loses_the_particles_that_an_outflow_removes() -> None:
     assert last.position[:, 2].mean() < first.position[:, 2].mean() - 0.3
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_there_may_be_none_at_first_and_none_at_last(dimension: int) -> None:
+    """The body comes late, and an outflow removes all of it; a viscous material, whose modes are measured."""
+    drain = Outflow("drain", box((0.0, 0.0, -0.7), (2.0, 2.0, 0.8)))
+    late = replace(block(frame_start=3, velocity=(0.0, 0.0, -4.0)), material="damped_elastic")
+    jelly = material("damped_elastic", young_modulus=5e4, damping_time=0.01, reference="rest")
+    described = scene(late, materials=(jelly,), outflows=(drain,), frames=9, gravity=(0.0, 0.0, 0.0), dimension=dimension)
+    simulation = Simulation(described)
+    states = [(frame, simulation.snapshot()) for frame in simulation.frames()]
+    counts = [len(frame.position) for frame, _snapshot in states]
+    assert counts[0] == 0
+    assert counts[4] > 0
+    assert counts[-1] == 0
+    *_, resumed = Simulation(described, snapshot={name: array.copy() for name, array in states[1][1].items()}).frames()
+    assert len(resumed.position) == 0
+
+
 def refusal(*emitters: Emitter, colliders: tuple[Collider, ...] = (), materials: Any = None) -> str:
     with pytest.raises(MpmError) as caught:
         list(simulate(scene(*emitters, materials=materials or (rubber(),), colliders=colliders, frames=3)))
