@@ -1,6 +1,6 @@
 """Runs what has to hold for every change: the tests, the static checks, and the Blender layer on each supported Blender.
 
-Tests that take over half a minute, and most of several like them, are left to `make test`.
+Tests that take over half a minute, most of several like them, and those that only show that another can fail are left to `make test`.
 
 Two at a time, each beginning when one has ended; goes on after a failure, and ends with one line for each.
 """
@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
 from environments import DEVELOPMENT_BLENDER, ENVIRONMENTS, ROOT
@@ -56,18 +56,28 @@ JOBS = (
 
 
 def prepare(blender: str) -> Outcome:
-    """Makes an environment ready and compiles the kernels that its Python lacks."""
+    """Makes an environment ready."""
     status = subprocess.run([sys.executable, "tools/setup.py", "--blender", blender], cwd=ROOT, check=False).returncode
-    if status == 0:
-        compile_kernels(ENVIRONMENTS[blender])
     return Outcome(int(status != 0), f"setup: Blender {blender} {'ok' if status == 0 else 'FAILED'}")
 
 
-def run_job(job: Job, ready: Future[Outcome], processes: int) -> Outcome:
-    """Runs a job when its environment is ready."""
+def compile_for(blender: str, ready: Future[Outcome]) -> Outcome:
+    """Compiles the kernels of the Python of an environment, once that is ready, with one process.
+
+    Many functions are parts of several kernels: two processes would compile them twice, and take a tenth longer together.
+    """
+    if ready.result().status != 0:
+        return Outcome(1, f"kernels: Blender {blender} FAILED its environment is missing")
+    status = compile_kernels(ENVIRONMENTS[blender], processes=1)
+    return Outcome(int(status != 0), f"kernels: Python {ENVIRONMENTS[blender].python} {'ok' if status == 0 else 'FAILED'}")
+
+
+def run_job(job: Job, ready: Future[Outcome], compiled: Future[Outcome], processes: int) -> Outcome:
+    """Runs a job when its environment is ready and what its Python compiled is stored."""
     prepared = ready.result()
     if prepared.status != 0:
         return Outcome(1, f"tests: Blender {job.blender} {job.group:<8} FAILED its environment is missing")
+    wait([compiled])
     # what does not touch Blender runs again on all cores instead of its share: bakes of the command line then have several threads
     uses_all = job.blender != DEVELOPMENT_BLENDER and job.group in ("core", "plain")
     return run_group(job.group, ENVIRONMENTS[job.blender], job.for_pytest, 1 if uses_all else processes)
@@ -87,13 +97,18 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1), help="groups that run at the same time (default: 2)")
     processes = max(1, parser.parse_args().processes)
     began = time.monotonic()
+    blenders = list(dict.fromkeys(job.blender for job in JOBS))
+    # the first environment of each Python compiles for the others
+    compilers: dict[str, str] = {}
+    for blender in blenders:
+        compilers.setdefault(ENVIRONMENTS[blender].python, blender)
     with ThreadPoolExecutor(1) as setup, ThreadPoolExecutor(processes) as pool:
-        # one after another, in the order in which jobs need them
-        ready = {blender: setup.submit(prepare, blender) for blender in dict.fromkeys(job.blender for job in JOBS)}
-        # what all groups need is compiled first, on all cores; the other environments get ready beside the tests
-        ready[JOBS[0].blender].result()
-        running = [pool.submit(lint), *(pool.submit(run_job, job, ready[job.blender], processes) for job in JOBS)]
-        outcomes = [future.result() for future in (*ready.values(), *running)]
+        # one after another, in the order in which jobs need them; the later ones get ready beside the tests
+        ready = {blender: setup.submit(prepare, blender) for blender in blenders}
+        compiled = {python: pool.submit(compile_for, blender, ready[blender]) for python, blender in compilers.items()}
+        running = [pool.submit(lint)]
+        running += [pool.submit(run_job, job, ready[job.blender], compiled[ENVIRONMENTS[job.blender].python], processes) for job in JOBS]
+        outcomes = [future.result() for future in (*ready.values(), *compiled.values(), *running)]
     print(f"\n== summary ({time.monotonic() - began:.0f} s) ==")
     for outcome in outcomes:
         print(outcome.line)

@@ -94,9 +94,11 @@ class Outcome:
     line: str
 
 
-def compile_kernels(environment: Environment) -> None:
-    """Compiles and stores what groups that begin together would each compile. A failure shows in the tests."""
-    subprocess.run([str(environment.interpreter), "-m", "mpm_addon", "kernels"], cwd=ROOT, env=usual_variables(), check=False)
+def compile_kernels(environment: Environment, processes: int | None = None) -> int:
+    """Compiles and stores what groups that begin together would each compile; returns the exit status. A failure shows in the tests."""
+    threads = [] if processes is None else ["--threads", str(processes)]
+    command = [str(environment.interpreter), "-m", "mpm_addon", "kernels", *threads]
+    return subprocess.run(command, cwd=ROOT, env=usual_variables(), check=False).returncode
 
 
 def usual_variables() -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+import subprocess
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,11 +76,45 @@ def test_everything_runs_every_group_and_the_blender_layer_everywhere() -> None:
     assert len(set(run_everything.JOBS)) == len(run_everything.JOBS)
 
 
+def ended(status: int) -> Future[run_tests.Outcome]:
+    """What has ended with a status."""
+    future: Future[run_tests.Outcome] = Future()
+    future.set_result(run_tests.Outcome(status, ""))
+    return future
+
+
 def test_a_job_without_its_environment_fails_and_says_so() -> None:
-    ready: Future[run_tests.Outcome] = Future()
-    ready.set_result(run_tests.Outcome(1, "setup: Blender 4.2 FAILED"))
-    outcome = run_everything.run_job(run_everything.Job("4.2", "fake"), ready, 1)
+    outcome = run_everything.run_job(run_everything.Job("4.2", "fake"), ended(1), ended(0), 1)
     assert outcome == run_tests.Outcome(1, "tests: Blender 4.2 fake     FAILED its environment is missing")
+
+
+def test_kernels_without_their_environment_fail_and_say_so() -> None:
+    assert run_everything.compile_for("4.2", ended(1)) == run_tests.Outcome(1, "kernels: Blender 4.2 FAILED its environment is missing")
+
+
+@pytest.mark.parametrize(("status", "line"), [(0, "kernels: Python 3.13 ok"), (1, "kernels: Python 3.13 FAILED")])
+def test_kernels_are_compiled_by_one_process(monkeypatch: pytest.MonkeyPatch, status: int, line: str) -> None:
+    commands = []
+
+    def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command[1:])
+        return subprocess.CompletedProcess(command, status)
+
+    monkeypatch.setattr(run_tests.subprocess, "run", run)
+    assert run_everything.compile_for("5.2", ended(0)) == run_tests.Outcome(status, line)
+    assert commands == [["-m", "mpm_addon", "kernels", "--threads", "1"]]
+
+
+def test_a_job_waits_for_its_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = threading.Event()
+    monkeypatch.setattr(run_everything, "run_group", lambda *_: begun.set())
+    compiled: Future[run_tests.Outcome] = Future()
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(run_everything.run_job, run_everything.Job("4.5", "core"), ended(0), compiled, 2)
+        assert not begun.wait(0.2)
+        compiled.set_result(run_tests.Outcome(0, ""))
+        job.result()
+    assert begun.is_set()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +126,5 @@ def test_what_is_repeated_without_blender_runs_on_all_cores(
 ) -> None:
     given = []
     monkeypatch.setattr(run_everything, "run_group", lambda *arguments: given.append(arguments[-1]))
-    ready: Future[run_tests.Outcome] = Future()
-    ready.set_result(run_tests.Outcome(0, "setup: ok"))
-    run_everything.run_job(run_everything.Job(blender, group), ready, 2)
+    run_everything.run_job(run_everything.Job(blender, group), ended(0), ended(0), 2)
     assert given == [processes]

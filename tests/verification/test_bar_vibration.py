@@ -6,7 +6,7 @@ import pytest
 from .cases.bar import PERIOD, bar_vibration
 from .cases.convergence import observed_order
 
-BOTH_DIMENSIONS = pytest.mark.parametrize("dimension", [2, 3])
+BOTH_DIMENSIONS = pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.long)])
 
 
 @BOTH_DIMENSIONS
@@ -20,13 +20,14 @@ def test_a_bar_held_at_both_ends_swings_with_the_period_of_its_first_mode(dimens
     assert bar_vibration(dimension, 25, young_modulus=400.0).period == pytest.approx(0.5 * coarse.period, rel=0.005)
 
 
-@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.long)])
+@BOTH_DIMENSIONS
 def test_the_error_of_the_period_halves_with_the_grid_spacing(dimension: int) -> None:
     cells = np.array([25, 50, 100])
     errors = np.array([bar_vibration(dimension, int(count)).period / PERIOD - 1.0 for count in cells])
     assert observed_order(1.0 / cells, errors) == pytest.approx(1.0, abs=0.15)
 
 
+@pytest.mark.long
 def test_pic_damps_the_bar_nearly_to_rest() -> None:
     """Negative control: after five periods PIC has little left of what APIC keeps."""
     assert bar_vibration(2, 25, transfer="pic").kept < 0.2

@@ -55,7 +55,7 @@ def test_a_heap_has_the_same_run_out_wherever_between_two_nodes_a_floor_that_rub
     assert between.energy <= 1e-5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     "offset", [pytest.param(0.25, marks=pytest.mark.long), 0.5, pytest.param(0.75, marks=[HOLDS_MORE, pytest.mark.long])]
 )

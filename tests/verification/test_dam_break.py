@@ -12,7 +12,7 @@ def deviation(run: object, time: np.ndarray, front: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("dimension", "sampling"), [(2, "lattice"), (2, "poisson"), (3, "lattice")])
+@pytest.mark.parametrize(("dimension", "sampling"), [(2, "lattice"), (2, "poisson"), pytest.param(3, "lattice", marks=pytest.mark.long)])
 def test_the_front_of_a_breaking_dam_runs_as_it_was_measured(dimension: int, sampling: str) -> None:
     """Z(T) for n^2 = 2 within 6 % in the mean and 12 % at most; its slope from T = 1.43 on is 1.309."""
     time, front = measured_front()
@@ -23,7 +23,7 @@ def test_the_front_of_a_breaking_dam_runs_as_it_was_measured(dimension: int, sam
     assert np.polyfit(time[late], run.at(time[late]), 1)[0] == pytest.approx(1.309, rel=0.06)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_comparison_sees_a_wrong_gravity_and_a_gate_that_takes_no_time() -> None:
     """Negative controls."""
     time, front = measured_front()

@@ -8,7 +8,7 @@ from .cases.water_column import CENTER, DENSITY, HEIGHT, water_column
 SETTINGS = [
     pytest.param(2, 40, "lattice", marks=pytest.mark.long),
     (2, 40, "poisson"),
-    (3, 20, "lattice"),
+    pytest.param(3, 20, "lattice", marks=pytest.mark.long),
     pytest.param(3, 20, "poisson", marks=pytest.mark.long),
 ]
 
@@ -39,7 +39,7 @@ def test_water_does_not_sink_into_walls_that_lie_between_nodes(offset: float) ->
     assert column.volume_ratio == pytest.approx(1.0, abs=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_water_on_the_moon_weighs_less() -> None:
     """Negative control: a sixth of the gravity gives a sixth of the pressure."""
     column = water_column(2, gravity=GRAVITY / 6.0, cells=20, seconds=1.0)

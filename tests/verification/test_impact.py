@@ -14,7 +14,7 @@ TAKES_ENERGY = pytest.mark.xfail(reason="with forces from the current state: .70
 
 
 @pytest.mark.parametrize("body", ["", "one"])
-@pytest.mark.parametrize(("dimension", "cells", "least"), [(2, 50, 0.93), (3, 25, 0.9)])
+@pytest.mark.parametrize(("dimension", "cells", "least"), [(2, 50, 0.93), pytest.param(3, 25, 0.9, marks=pytest.mark.long)])
 def test_two_elastic_balls_that_meet_head_on_exchange_their_velocities(dimension: int, cells: int, least: float, body: str) -> None:
     """Momentum stays zero, the motion is symmetric, and they part nearly as fast as they met: at a thirtieth of the speed of sound
     little of the energy stays in vibrations, and contact costs some (measured .969 and .938, as one body .968 and .946)."""
@@ -28,7 +28,7 @@ def test_two_elastic_balls_that_meet_head_on_exchange_their_velocities(dimension
 
 
 @pytest.mark.parametrize("body", [pytest.param("", marks=GIVES_ENERGY), "one"])
-@pytest.mark.parametrize(("dimension", "cells"), [(2, 50), (3, 25)])
+@pytest.mark.parametrize(("dimension", "cells"), [(2, 50), pytest.param(3, 25, marks=pytest.mark.long)])
 def test_elastic_balls_that_meet_never_gain_energy(dimension: int, cells: int, body: str) -> None:
     assert np.diff(colliding_balls(dimension, cells=cells, body=body).energy).max() < 1e-3
 
@@ -55,6 +55,7 @@ def test_a_ball_rebounds_as_high_wherever_between_two_nodes_the_floor_lies(
     assert bouncing_ball(dimension, cells=20, offset=offset, reference=reference).rebound == pytest.approx(expected, rel=within)
 
 
+@pytest.mark.long
 def test_a_ball_that_is_stopped_at_a_surface_far_above_a_node_rebounds_less() -> None:
     """Negative control."""
     with mock.patch.object(footing, "STOPPED_AT", 1.0):

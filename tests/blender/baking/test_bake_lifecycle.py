@@ -230,6 +230,7 @@ def test_a_bake_of_somebody_else_can_be_cancelled(bpy: Any, cache: Path) -> None
         bpy.ops.mpm.bake_cancel()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("halt")
 @pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
 def test_a_bake_that_was_left_runs_on_when_blender_has_ended(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def stamps(folder: Any) -> dict[str, int]:
     return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("frame_*")}
 
 
+@pytest.mark.slow
 def test_a_bake_goes_on_after_everything_was_renamed(bpy: Any, tmp_path: Any) -> None:
     scene = bpy.context.scene
     scene.mpm.cache, scene.frame_start, scene.frame_end = str(tmp_path / "cache"), 1, 2
@@ -64,6 +65,7 @@ def test_a_bake_goes_on_after_everything_was_renamed(bpy: Any, tmp_path: Any) ->
     assert bake_facts.facts_of(scene).freshness is Freshness.OUTDATED
 
 
+@pytest.mark.slow
 def test_a_rigid_body_that_was_renamed_keeps_its_motion(bpy: Any, tmp_path: Any) -> None:
     scene = bpy.context.scene
     scene.mpm.cache, scene.frame_start, scene.frame_end = str(tmp_path / "cache"), 1, 2

@@ -88,6 +88,7 @@ def test_closing_kills_a_worker_that_does_not_listen(tmp_path: Path, monkeypatch
     assert running.events(BAKE) == []
 
 
+@pytest.mark.slow
 def test_a_worker_ends_with_its_blender(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from tests import fakes; fakes.install()\n"

@@ -185,6 +185,7 @@ def test_outdated_derived_data_is_published_and_named(bpy: Any, saved: Any, tmp_
     assert f'"{PARTICLES}": its surface is outdated at frame 3; press Update Surface, then publish again.' in notes
 
 
+@pytest.mark.slow
 @blender
 def test_a_mesh_that_tears_later_keeps_its_inside_material(bpy: Any, tmp_path: Path) -> None:
     """Before, all faces have the first material, and the mesh has no attribute for it."""
@@ -204,6 +205,7 @@ def test_a_mesh_that_tears_later_keeps_its_inside_material(bpy: Any, tmp_path: P
         assert {name: names.count(name) for name in sorted(set(names))} == counted
 
 
+@pytest.mark.slow
 @blender
 def test_pieces_take_the_place_of_a_published_skin(bpy: Any, tmp_path: Path) -> None:
     item = test_torn_skins.torn_cube(bpy, tmp_path, levels=2)

@@ -174,8 +174,8 @@ def test_small_pieces_stay_and_the_number_of_pieces_is_limited() -> None:
     total = float(chunks.solid.volumes.sum())
     assert min(each.volumes.sum() for each in chunks.cracked(pushed(chunks), 1.0)) >= 0.2 * total * (1 - 1e-12)
     # bodies that have as many pieces as allowed do not break any more
-    few = last_frame(falling(frames=6, piece_limit=2, smallest_piece=0.0))
-    many = last_frame(falling(frames=6, piece_limit=100, smallest_piece=0.0))
+    few = last_frame(falling(piece_limit=2, smallest_piece=0.0))
+    many = last_frame(falling(piece_limit=100, smallest_piece=0.0))
     assert len(few.poses) < len(many.poses)
 
 

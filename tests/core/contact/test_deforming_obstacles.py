@@ -205,7 +205,7 @@ scenes = [scene(jelly(), materials=(material("corotated"),), colliders=colliders
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_deforming_obstacles_give_the_same_bytes_on_any_number_of_threads() -> None:
     assert len(digests_by_threads(SEVERAL)) == 1
 

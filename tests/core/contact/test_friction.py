@@ -141,7 +141,7 @@ def test_friction_out_of_range_is_refused(owner: Any) -> None:
         owner(friction=-0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_friction_gives_the_same_bytes_with_any_number_of_threads() -> None:
     made = "from tests.core.contact.test_friction import sliding\nscenes = [sliding('corotated', 'snow', 'sand', 'water')]"
     assert len(digests_by_threads(made)) == 1

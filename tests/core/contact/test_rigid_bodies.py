@@ -102,7 +102,7 @@ def test_a_rollback_restores_rigid_bodies(monkeypatch: pytest.MonkeyPatch) -> No
     assert np.array_equal(states[0], states[1])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_bodies_give_the_same_bytes_on_any_number_of_threads() -> None:
     made = "from tests.core.contact.test_rigid_bodies import rolling\nscenes = [rolling(6), rolling(4, dimension=2)]"
     assert len(digests_by_threads(made)) == 1

@@ -34,7 +34,7 @@ def up(frame: Frame, offset: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     return frame.attribute("rest_position")[:, 2].astype(np.float64) - offset, frame.attribute("temperature").astype(np.float64)
 
 
-@pytest.mark.parametrize("offset", [0.0, 0.0125, 0.007])
+@pytest.mark.parametrize("offset", [0.0, pytest.param(0.0125, marks=pytest.mark.long), 0.007])
 def test_a_heated_bar_is_as_warm_as_the_series_says_within_a_percent(offset: float) -> None:
     z, temperature = up(last_of(block(1500.0, offset=offset))[0], offset)
     exact = heated(z, 1500.0)

@@ -126,7 +126,10 @@ def test_scenes_with_heat_compile_nothing_once_they_have_begun() -> None:
     assert compiled_late("from tests.core.stepping.test_heat import melting_scene\nscenes = [melting_scene(3)]") == []
 
 
-@pytest.mark.parametrize("name", ["four_materials", "bowl", "floating_cube", "dam_break", "sand_drum"])
+@pytest.mark.parametrize(
+    "name",
+    ["four_materials", "sand_drum", *(pytest.param(name, marks=pytest.mark.long) for name in ("bowl", "floating_cube", "dam_break"))],
+)
 def test_presets_compile_nothing_once_they_have_begun(name: str) -> None:
     made = f"""
 import dataclasses
