@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from ..errors import SceneError
 from . import mesh_topology
 from .mesh_topology import Floats
+from .overlap import excess, is_worth_it
 
 
 class MassProperties(NamedTuple):
@@ -25,7 +26,7 @@ class MassProperties(NamedTuple):
 
 
 def mass_properties(vertices: ArrayLike, triangles: ArrayLike) -> MassProperties:
-    """The exact mass properties of a closed mesh of uniform density: integrals of 1, x and x x^T over signed tetrahedra.
+    """The mass properties of the inside of a closed mesh of uniform density: integrals of 1, x and x x^T over signed tetrahedra.
 
     Each triangle forms a tetrahedron with the middle of the bounds. Over one with corners 0, a, b, c and volume V = a . (b x c) / 6
     the integral of x is V s / 4 and that of x x^T is V (a a^T + b b^T + c c^T + s s^T) / 20, with s = a + b + c (Tonon 2004, eq. 7
@@ -46,8 +47,15 @@ def mass_properties(vertices: ArrayLike, triangles: ArrayLike) -> MassProperties
     if not abs(total) > 1e-12 * size**3:
         raise SceneError(f"the mesh encloses {abs(total):g} m^3", "close it, or give it a thickness (Solidify modifier)")
     corner_sum = a + b + c
-    center = parts @ corner_sum / (4.0 * total)
-    second = sum(np.einsum("i,ij,ik->jk", parts, each, each) for each in (a, b, c, corner_sum)) / (20.0 * total)
-    spread = abs(total) * (second - np.outer(center, center))
+    first = parts @ corner_sum / 4.0
+    second = sum(np.einsum("i,ij,ik->jk", parts, each, each) for each in (a, b, c, corner_sum)) / 20.0
+    if total < 0.0:
+        total, first, second, triangles = -total, -first, -second, triangles[:, ::-1]
+    origin = mesh_topology.center(vertices, triangles)
+    too_often = excess(vertices, triangles)
+    if is_worth_it(too_often.volume, total):
+        total, first, second = (whole - part for whole, part in zip((total, first, second), too_often.moments(origin), strict=True))
+    center = first / total
+    spread = second - total * np.outer(center, center)
     inertia = np.trace(spread) * np.eye(3) - spread
-    return MassProperties(abs(total), center + mesh_topology.center(vertices, triangles), 0.5 * (inertia + inertia.T))
+    return MassProperties(total, center + origin, 0.5 * (inertia + inertia.T))

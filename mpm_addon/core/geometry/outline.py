@@ -11,13 +11,14 @@ import numpy as np
 
 from ..errors import SceneError
 from .mesh_topology import Floats, Integers
+from .overlap import Excess, excess, is_worth_it
 from .shapes.arrays import ArrayEquality
 from .shapes.closed_form import ClosedForm
 
 
 @dataclass(frozen=True, eq=False)
 class Outline(ArrayEquality, ClosedForm):
-    """Closed loops of segments in the x-z plane; y is ignored. Overlapping parts are inside, and their area counts twice.
+    """Closed loops of segments in the x-z plane; y is ignored. Overlapping parts are inside, and what they share counts once.
 
     Attributes:
         segments: start x, z and end x, z [m], shape (n, 4), with the inside to the left. A point shared by segments has exactly the same
@@ -47,9 +48,21 @@ class Outline(ArrayEquality, ClosedForm):
         return np.array([[x0, -0.5, z0], [x1, 0.5, z1]])
 
     def volume(self) -> float:
-        """The enclosed area [m^2], by the shoelace formula: sum of (x0 z1 - x1 z0) / 2."""
+        """The area of the inside [m^2]: by the shoelace formula, the sum of (x0 z1 - x1 z0) / 2, minus what is enclosed too often."""
+        return self._volume
+
+    @cached_property
+    def _volume(self) -> float:
         x0, z0, x1, z1 = (self.segments - np.tile(self.bounds().mean(axis=0)[[0, 2]], 2)).T
-        return 0.5 * float((x0 * z1 - x1 * z0).sum())
+        enclosed, too_often = 0.5 * float((x0 * z1 - x1 * z0).sum()), self.excess.volume
+        return enclosed - too_often if is_worth_it(too_often, enclosed) else enclosed
+
+    @cached_property
+    def excess(self) -> Excess:
+        """What is enclosed too often, relative to the middle of the bounds, per meter of depth."""
+        vertices, triangles = self.extruded(has_caps=True)
+        found = excess(vertices, triangles)
+        return found._replace(weight=found.weight / float(np.ptp(vertices[:, 1])))
 
     def length(self) -> float:
         """The length of all segments except the caps [m]."""

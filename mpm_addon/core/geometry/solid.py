@@ -8,6 +8,7 @@ from ..errors import SceneError
 from ..scene.shape import Floats, Shape
 from .mass import MassProperties, mass_properties
 from .outline import Outline
+from .overlap import is_worth_it
 from .rotation import euler_matrix
 from .section import Section, section_of
 from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
@@ -76,7 +77,7 @@ def _plane_properties(section: Shape, subject: str) -> MassProperties:
     """Of a section: area [m^2], center, and the polar moment about y through it [m^4]."""
     if isinstance(section, Outline):
         _refuse_open(section, "outline", subject)
-        area, center, moment = _polygon_moments(section.segments)
+        area, center, moment = _polygon_moments(section)
     elif isinstance(section, Section):
         area, center = section.area, section.bounds().mean(axis=0)
         moment = _section_moment(section)
@@ -100,13 +101,15 @@ def _section_moment(section: Section) -> float:
     raise TypeError(f"no mass for the section of a {solid.kind!r}")
 
 
-def _polygon_moments(segments: Floats) -> tuple[float, Floats, float]:
-    """Area, center and polar moment about it of closed loops, by Green's theorem (Steger 1996)."""
-    ends = segments.reshape(-1, 2)
-    middle = 0.5 * (ends.min(axis=0) + ends.max(axis=0))
-    a, b = segments[:, :2] - middle, segments[:, 2:] - middle
+def _polygon_moments(outline: Outline) -> tuple[float, Floats, float]:
+    """Area, center and polar moment about it of the inside of closed loops, by Green's theorem (Steger 1996)."""
+    middle = outline.bounds().mean(axis=0)
+    a, b = outline.segments[:, :2] - middle[[0, 2]], outline.segments[:, 2:] - middle[[0, 2]]
     cross = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-    area = 0.5 * float(cross.sum())
-    center = cross @ (a + b) / (6.0 * area)
+    area, first = 0.5 * float(cross.sum()), cross @ (a + b) / 6.0
     second = float((cross[:, None] * (a * a + a * b + b * b)).sum()) / 12.0
-    return area, np.array([middle[0] + center[0], 0.0, middle[1] + center[1]]), second - area * float(center @ center)
+    if is_worth_it(outline.excess.volume, area):
+        one, x, square = outline.excess.moments(np.zeros(3))
+        area, first, second = area - one, first - x[[0, 2]], second - square[0, 0] - square[2, 2]
+    center = first / area
+    return area, np.array([middle[0] + center[0], 0.0, middle[2] + center[1]]), second - area * float(center @ center)

@@ -11,6 +11,7 @@ from ...errors import SceneError
 from ...messages import Action
 from ...scene.shape import Floats, Shape
 from .. import mesh_topology
+from ..overlap import inside_volume
 from .arrays import ArrayEquality, frozen_array
 
 # a mesh with openings larger than this, relative to its own surface, has no intended inside
@@ -132,12 +133,12 @@ class Mesh(ArrayEquality, Shape):
         return [] if self.closed is self else mesh_topology.holes(self.vertices, self.triangles)
 
     def volume(self) -> float:
-        """The enclosed volume [m^3], by the divergence theorem over the closed mesh. Overlapping parts count twice."""
+        """The volume of the inside of the closed mesh [m^3]; what parts share counts once."""
         return self._volume
 
     @cached_property
     def _volume(self) -> float:
-        return mesh_topology.volume(self.closed.vertices, self.closed.triangles)
+        return inside_volume(self.closed.vertices, self.closed.triangles)
 
     @cached_property
     def closed(self) -> "Mesh":
