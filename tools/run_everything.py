@@ -35,14 +35,15 @@ class Job(NamedTuple):
     for_pytest: tuple[str, ...] = _NOT_LONG
 
 
-# The longest first. What the solver computes is verified once. What does not touch Blender, and is not of kernels, runs again on 5.2, which
-# has another Python and another numpy; 4.2 has the Python of 4.5. The newest Blender runs the whole Blender layer, the oldest all that
-# is not slow, and both walk and render through the installed zip; the strict fake needs one Python only.
+# The longest first. The core compiles what other groups call, too: kernels in double precision, in two dimensions and with cubic splines; a
+# group with another Python runs beside it. What the solver computes is verified once. What does not touch Blender, and is not of kernels,
+# runs again on 5.2, which has another Python and another numpy; 4.2 has the Python of 4.5. The newest Blender runs the whole Blender layer,
+# the oldest all that is not slow, and both walk and render through the installed zip; the strict fake needs one Python only.
 JOBS = (
-    Job("4.5", "everyday"),
-    Job("4.5", "physics"),
     Job("4.5", "core"),
     Job("5.2", "bpy"),
+    Job("4.5", "physics"),
+    Job("4.5", "everyday"),
     Job("4.5", "plain"),
     Job("4.2", "bpy", _BRIEFLY),
     Job("4.2", "install"),

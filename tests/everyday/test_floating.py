@@ -72,7 +72,7 @@ def test_without_pressure_below_it_a_light_crate_stays_at_the_bottom() -> None:
     assert abs(floating.risen_without_uplift(offset=TESTED_OFFSET)) < 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_crate_rises_once_the_water_is_deeper_than_its_draft() -> None:
     """Its draft is .4 of its height: where it would float .3 higher, it is over half of that after 3 s."""
     assert floating.risen(0.0, offset=TESTED_OFFSET, depth=1.0) > 0.15

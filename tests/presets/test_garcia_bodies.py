@@ -243,6 +243,7 @@ def test_the_firmest_one_is_not_squeezed() -> None:
     assert 0.02 < passed(run) < 0.3
 
 
+@pytest.mark.long
 def test_soft_sand_resettles_densely_between_the_slopes() -> None:
     """sand2: E 400."""
     run = slopes("garcia_sand", None)

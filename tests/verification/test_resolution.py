@@ -28,7 +28,7 @@ def test_sand_runs_as_far_and_heaps_as_high_at_half_the_spacing(aspect: float, f
     assert preview.height == pytest.approx(final.height, rel=WITHIN)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_beam_sags_as_far_at_half_the_spacing() -> None:
     assert sagging_beam(2, 4.0, cells=2, periods=RESTED).tip[1] == pytest.approx(
         sagging_beam(2, 4.0, cells=4, periods=RESTED).tip[1], rel=WITHIN

@@ -48,8 +48,8 @@ def test_flip_keeps_most_and_pic_loses_all_of_a_spin() -> None:
     assert pic.angular_momentum[pic.time >= 1.0 - 1e-9][0] < 0.05
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("dimension", "spacing"), [pytest.param(2, 0.05, marks=pytest.mark.long), (3, 0.125)])
+@pytest.mark.long
+@pytest.mark.parametrize(("dimension", "spacing"), [(2, 0.05), (3, 0.125)])
 def test_a_square_that_drifts_and_turns_keeps_its_kinetic_energy(dimension: int, spacing: float) -> None:
     """Twenty seconds at a fixed Courant number: APIC filters with every step, so that the loss grows with their number."""
     drift = drifting_square(dimension, spacing=spacing)
