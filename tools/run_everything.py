@@ -2,11 +2,11 @@
 
 Tests that take over half a minute, most of several like them, and those that only show that another can fail are left to `make test`.
 
-Two at a time, each beginning when one has ended; goes on after a failure, and ends with one line for each.
+Three at a time, each beginning when one has ended, because each waits for processes, the disk and timers for a tenth of its time; goes on
+after a failure, and ends with one line for each.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 import time
@@ -95,7 +95,7 @@ def lint() -> Outcome:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--processes", type=int, default=min(2, os.cpu_count() or 1), help="groups that run at the same time (default: 2)")
+    parser.add_argument("--processes", type=int, default=3, help="groups that run at the same time (default: 3)")
     processes = max(1, parser.parse_args().processes)
     began = time.monotonic()
     blenders = list(dict.fromkeys(job.blender for job in JOBS))
