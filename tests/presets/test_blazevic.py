@@ -56,6 +56,7 @@ def test_the_ball_parts_the_stream() -> None:
     assert np.median(away) > 0.12
 
 
+@pytest.mark.long
 def test_the_stream_fills_the_tank_and_comes_to_rest() -> None:
     """Frame 440: the water has the volume that came in, under its own weight, and lies level."""
     run = until(440, "blazevic_stream", spacing=0.05)
