@@ -89,9 +89,9 @@ def test_water_meets_slippery_walls_at_a_right_angle_and_lets_go_of_those_that_o
 
 
 def test_threads_change_no_byte_and_a_resumed_simulation_gives_the_same() -> None:
-    made = "from tests.verification.cases.drop import resting\nscenes = [resting('slip')]"
+    made = "from tests.verification.cases.drop import resting\nscenes = [resting('slip', fps=100.0)]"
     assert len(digests_by_threads(made)) == 1
-    described = resting("slip")
+    described = resting("slip", fps=100.0)
     whole = Simulation(described)
     states = [(frame, whole.snapshot()) for frame in whole.frames()]
     *_, resumed = Simulation(described, snapshot=states[1][1]).frames()

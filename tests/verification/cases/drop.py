@@ -158,16 +158,16 @@ def thread(tension: float = TENSION) -> Floats:
     return last / first
 
 
-def resting(surface: str, dimension: int = 2) -> Scene:
-    """Half a disk of viscous water on a plane."""
+def resting(surface: str, dimension: int = 2, *, fps: float = 20.0) -> Scene:
+    """Half a disk of viscous water on a plane, for three frames."""
     radius = 9.0 * SPACING
     floor = Collider("floor", SHAPES["plane"](point=(0.0, 0.0, 0.3 * SPACING)), surface=surface)
     shape = block((-0.9 * radius, -radius, 0.3 * SPACING), (0.9 * radius, radius, 0.9 * radius))
     return scene(
         Emitter("drop", shape, "water", particles_per_cell=9),
         water(viscosity=0.02),
-        seconds=0.15,
-        fps=20.0,
+        seconds=3.0 / fps,
+        fps=fps,
         colliders=(floor,),
         gravity=FREE,
         dimension=dimension,
