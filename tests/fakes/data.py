@@ -48,6 +48,8 @@ DEFAULTS.update(
         ("ID", "library"): None,
         ("ID", "override_library"): None,
         ("Object", "instance_collection"): None,
+        ("Object", "display_type"): "TEXTURED",
+        ("Object", "visible_camera"): True,
         ("Scene", "frame_start"): 1,
         ("Scene", "frame_end"): 250,
         ("Scene", "frame_current"): 1,

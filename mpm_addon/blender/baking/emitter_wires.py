@@ -17,7 +17,7 @@ from ..host.eye import MARK
 from ..host.registrar import Registrar
 from ..host.runtime import OfFile, runtime
 from ..playback import particle_objects
-from ..settings import paths
+from ..settings import emitter_look, paths
 
 # Marks an emitter that is shown because the cache of its particles is missing.
 AWAY = "mpm_shown_without_cache"
@@ -114,7 +114,7 @@ def _emitters(showing: Iterable[BlenderObject]) -> set[str]:
 
 def _is_plain_wire(item: BlenderObject) -> bool:
     is_own = item.library is None and item.override_library is None
-    is_wire = item.display_type == "WIRE" and item.hide_render and item.mpm.type == "emitter"
+    is_wire = emitter_look.is_wire(item) and item.mpm.type == "emitter"
     # Blender makes no instances of an object that is hidden with the eye, and they would be missing in the next bake
     has_instances = item.instance_type != "NONE" or any(each.type == "NODES" for each in item.modifiers)
     return is_own and is_wire and not has_instances

@@ -11,6 +11,7 @@ from ..host.blender_types import BlenderObject, Context, Layout
 from ..host.operation import Operation
 from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
+from ..settings.emitter_look import show_as_wire
 from ..settings.properties import PRESET_LABELS, PRESET_WORDS
 from . import solids
 from .placement import (
@@ -23,7 +24,6 @@ from .placement import (
     make_emitter,
     refusal,
     select_only,
-    show_as_wire,
     target_collection,
 )
 from .ready_scenes import SCENES

@@ -7,6 +7,7 @@ import bpy
 
 from ..host.blender_types import BlenderObject, BlenderScene, Context
 from ..reading.simulated_objects import meters
+from ..settings.emitter_look import show_as_wire
 from . import material_presets
 from .solids import Point, Solid
 
@@ -38,11 +39,6 @@ def make_collider(item: BlenderObject, **settings: Any) -> None:
     """Make an object a collider."""
     item.mpm.type = "collider"
     give(item.mpm.collider, settings)
-
-
-def show_as_wire(item: BlenderObject) -> None:
-    item.display_type = "WIRE"
-    item.hide_render = True
 
 
 def give(group: Any, settings: Mapping[str, Any]) -> None:

@@ -23,10 +23,11 @@ from ..host.meshes import SURFACE_TYPES, world_surface
 from ..host.operation import Operation, call
 from ..host.registrar import Registrar
 from ..settings.declarations import enum_items
+from ..settings.emitter_look import remember_usual, show_as_wire
 from ..settings.properties import PRESET_WORDS
 from . import own_floor, solids
 from .ground import Ground, grounds_below, scenery
-from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, show_as_wire, target_collection
+from .placement import add_object, cell_size, fit_cells, make_collider, make_emitter, refusal, select_only, target_collection
 
 # Wanted cells across the thinnest part, and the largest allowed multiple of the requested particle count.
 _CELLS_ACROSS_THINNEST = 3.0
@@ -91,8 +92,7 @@ def quick_collider(context: Context, *, breaks: bool = False) -> list[Message]:
     if not chosen:
         raise SceneError.of(refused[0] if refused else Message("Nothing is selected", ("select the objects to turn into colliders",)))
     for item in chosen:
-        if item.mpm.type == "emitter":
-            item.hide_render, item.display_type = False, "TEXTURED"
+        remember_usual(item)
         make_collider(item, **({"dynamic": True, "use_fracture": True} if breaks else {}))
     return refused
 

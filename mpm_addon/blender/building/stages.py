@@ -14,7 +14,8 @@ import bpy
 from ...core.scene.settings import SIDES
 from ...derived.settings import FILM
 from ..host.blender_types import BlenderMaterial, BlenderMesh, BlenderObject, BlenderScene
-from .placement import add_object, from_meters, give, make_collider, make_emitter, show_as_wire
+from ..settings.emitter_look import show_as_wire
+from .placement import add_object, from_meters, give, make_collider, make_emitter
 from .solids import Point, Solid, box, sheet
 from .surfaces import Rgb, Strand, glaze, natural, paint, weather, world_of
 

@@ -28,6 +28,7 @@ from .derived_settings import OF_SCENE as MADE_DERIVED
 from .display_settings import GROUPS as DISPLAY_GROUPS
 from .display_settings import PROPERTIES as DISPLAY
 from .effectors import EFFECTOR_COLLECTION, FIELD_GROUP, WEIGHTS
+from .emitter_look import role_changed
 from .live_properties import PROPERTIES as LIVE
 from .painted_control import PAINTED_CONTROL
 from .paths import DEFAULT_CACHE
@@ -244,6 +245,7 @@ OBJECT_GROUP = property_group(
             items=role_items({"none": NO_ROLE, **ROLES}),
             default="none",
             options=STILL,
+            update=role_changed,
         ),
         "material": PointerProperty(type=MATERIAL_GROUP),
         "emitter": PointerProperty(type=EMITTER_GROUP),

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from mpm_addon.blender.baking import emitter_wires, observation, previews, removal, shown_caches
-from mpm_addon.blender.building.placement import show_as_wire
 from mpm_addon.blender.host.runtime import runtime
 from mpm_addon.blender.playback import particle_objects
+from mpm_addon.blender.settings.emitter_look import show_as_wire
 from mpm_addon.core.errors import CacheError
 from tests.blender.scenes import add_emitter, write_cache
 from tests.blender.stand_ins import Modal, add_parts, stand_in

@@ -26,7 +26,7 @@ LAYER = str(Path(operation.__file__).parents[1])
 # code that restores the file
 UNHARMED = {"operation.py", "file_record.py"}
 # callbacks of Blender, which prints their exceptions, so that no operator sees them
-CALLBACKS = {"active_row.py": ("_row", "_choose"), "display_settings.py": ("_changed",)}
+CALLBACKS = {"active_row.py": ("_row", "_choose"), "display_settings.py": ("_changed",), "emitter_look.py": ("role_changed",)}
 FAULTS = 12
 
 
@@ -84,7 +84,7 @@ def quick_on_two(bpy: Any, _folder: Path) -> Callable[[], Any]:
         item.select_set(True)
     bpy.data.objects["Body 1"].mpm.emitter.flow_rate = 2.0
     bpy.context.view_layer.update()
-    return lambda: bpy.ops.mpm.quick(material="sand" if "sand" in quick.PRESET_LABELS else "snow", particle_count=2000)
+    return lambda: bpy.ops.mpm.quick(material="sand" if "sand" in quick.PRESET_WORDS else "snow", particle_count=2000)
 
 
 def quick_collider(bpy: Any, _folder: Path) -> Callable[[], Any]:

@@ -35,6 +35,88 @@ def test_the_button_adds_and_removes_the_role(bpy: Any) -> None:
     assert item.mpm.type == "none"
 
 
+def look_of(item: Any) -> tuple[str, bool]:
+    return item.display_type, item.hide_render
+
+
+WIRE = ("WIRE", True)
+USUAL = ("TEXTURED", False)
+
+
+def by_button(bpy: Any) -> None:
+    bpy.ops.mpm.object_add()
+
+
+def by_list(bpy: Any) -> None:
+    bpy.ops.mpm.objects_add(type="emitter")
+
+
+def by_quick_effect(bpy: Any) -> None:
+    bpy.context.object.select_set(True)
+    bpy.ops.mpm.quick()
+
+
+def by_type(bpy: Any) -> None:
+    bpy.context.object.mpm.type = "emitter"
+
+
+@pytest.mark.parametrize("become", [by_button, by_list, by_quick_effect, by_type])
+def test_an_emitter_is_a_wire_that_is_not_rendered_until_it_is_removed(bpy: Any, become: Any) -> None:
+    item = add_mesh(bpy, "Cube")
+    assert look_of(item) == USUAL
+    become(bpy)
+    assert look_of(item) == WIRE
+    bpy.context.view_layer.objects.active = item
+    bpy.ops.mpm.object_remove()
+    assert look_of(item) == USUAL
+    become(bpy)
+    assert look_of(item) == WIRE
+
+
+@pytest.mark.parametrize("look", [("SOLID", False), ("BOUNDS", True), ("WIRE", True), ("WIRE", False)])
+def test_an_emitter_that_becomes_a_collider_looks_as_before(bpy: Any, look: tuple[str, bool]) -> None:
+    item = add_mesh(bpy, "Cube")
+    item.display_type, item.hide_render = look
+    bpy.ops.mpm.object_add()
+    assert look_of(item) == WIRE
+    item.mpm.type = "collider"
+    assert look_of(item) == look
+    bpy.ops.mpm.object_add()
+    assert look_of(item) == WIRE
+    bpy.ops.mpm.objects_add(type="outflow")
+    assert look_of(item) == look
+
+
+def test_a_look_that_the_artist_chose_for_an_emitter_is_kept(bpy: Any) -> None:
+    item = add_mesh(bpy, "Cube")
+    bpy.ops.mpm.object_add()
+    item.display_type, item.hide_render = "SOLID", False
+    item.mpm.type = "emitter"
+    assert look_of(item) == ("SOLID", False)
+    item.mpm.type = "collider"
+    assert look_of(item) == ("SOLID", False)
+
+
+def test_a_collider_that_is_drawn_as_a_wire_stays_one(bpy: Any) -> None:
+    item = add_mesh(bpy, "Wall")
+    item.display_type, item.hide_render = WIRE
+    bpy.ops.mpm.object_add(type="collider")
+    assert look_of(item) == WIRE
+    bpy.ops.mpm.object_remove()
+    assert look_of(item) == WIRE
+
+
+@pytest.mark.parametrize("way", ["object_remove", "object_add", "objects_add", "quick_collider"])
+def test_an_emitter_of_an_earlier_version_gets_the_usual_look_back(bpy: Any, way: str) -> None:
+    """Such a file does not know the look that it had."""
+    item = add_emitter(bpy)
+    item.mpm.property_unset("display_before")
+    assert look_of(item) == WIRE
+    item.select_set(True)
+    getattr(bpy.ops.mpm, way)(**({"type": "collider"} if way in ("object_add", "objects_add") else {}))
+    assert (item.mpm.type, look_of(item)) == ("none" if way == "object_remove" else "collider", USUAL)
+
+
 def test_an_object_that_cannot_be_simulated_has_neither_button_nor_panel(bpy: Any, draw: Any) -> None:
     add_lamp(bpy)
     assert button(bpy).calls == []

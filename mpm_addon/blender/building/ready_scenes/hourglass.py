@@ -2,7 +2,7 @@
 
 import math
 
-from ..placement import show_as_wire
+from ...settings.emitter_look import show_as_wire
 from ..solids import Solid, cylinder, together, turned
 from ..stages import Stage
 

@@ -8,6 +8,7 @@ from bpy.props import EnumProperty
 from ...host.blender_types import BlenderObject, Context, Layout
 from ...host.operation import Operation
 from ...host.registrar import Registrar
+from ...settings.emitter_look import remember_usual
 from ...settings.properties import role_items
 from ...settings.roles import ROLES, has_role, locked, refusal
 from ..panels.drawing import draw_lines
@@ -37,6 +38,7 @@ class MPM_OT_object_add(Operation, bpy.types.Operator):
         return not refusal(context.object)
 
     def execute(self, context: Context) -> Any:
+        remember_usual(context.object)
         context.object.mpm.type = self.type
         return {"FINISHED"}
 
@@ -56,6 +58,7 @@ class MPM_OT_object_remove(Operation, bpy.types.Operator):
         return is_part and not locked(item)
 
     def execute(self, context: Context) -> Any:
+        remember_usual(context.object)
         context.object.mpm.type = "none"
         return {"FINISHED"}
 
@@ -81,6 +84,7 @@ class MPM_OT_objects_add(Operation, bpy.types.Operator):
             if reason:
                 self.report({"WARNING"}, f"{item.name}: {reason}")
             else:
+                remember_usual(item)
                 item.mpm.type = self.type
         return {"FINISHED"}
 
