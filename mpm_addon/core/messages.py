@@ -136,6 +136,7 @@ class Topic(StrEnum):
     NEVER_EMITS = "never_emits", True
     LIGHT_BODY = "light_body", True
     FAST_COLLIDER = "fast_collider", True
+    FAST_EMITTER = "fast_emitter", True
     NARROW_OPENING = "narrow_opening", True
     CLOSING_COLLIDER = "closing_collider", True
     SOFT_SURFACE = "soft_surface", True
@@ -146,6 +147,7 @@ class Topic(StrEnum):
     CRUSHED = "crushed"
     MEMORY = "memory"
     DISK = "disk"
+    UNWRITABLE = "unwritable"
     DURATION = "duration"
     KERNELS = "kernels"
     PROCESSOR = "processor"
@@ -158,6 +160,8 @@ class Topic(StrEnum):
     SCALED_GRAVITY = "scaled_gravity"
     TIME_STRETCHING = "time_stretching"
     VIEWPORT_SHAPE = "viewport_shape"
+    MOVING_DOMAIN = "moving_domain"
+    RENDERED_EMITTER = "rendered_emitter"
 
 
 class SceneWarning(NamedTuple):

@@ -3,7 +3,9 @@
 Both follow from the free flight of an emitter's bounding box (`forecast.impact`). What happens after the first impact cannot be told.
 """
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,10 +16,12 @@ from ..geometry.rotation import Floats
 from ..messages import Message, SceneWarning, Topic
 from ..scene.animation import value_at
 from ..scene.description import Emitter, Scene
-from ..scene.settings import SIDES
+from ..scene.settings import LAST_FRAME, SIDES
 
 # A fall over fewer cells is short.
 LEAST_FALL = 10.0
+# What is reached in so many times the frames counts as below an emitter: this is 16 times as far.
+_LONGER = 4
 
 _FLOOR = "add a collider below it, such as a floor"
 
@@ -72,10 +76,22 @@ def _falling(scene: Scene, emitter: Emitter, frame: int) -> SceneWarning | None:
         return None
     if any(_meets_outflow(scene, *_flown(scene, emitter, frame, number), number) for number in range(frame, scene.time.frame_end + 1)):
         return None
+    landing = _landing(scene, emitter)
+    if landing is not None:
+        later = f"it falls freely and reaches nothing before the last frame, {scene.time.frame_end}: it would land at about frame {landing}"
+        return SceneWarning(Topic.FALLS_FREELY, Message(later, ("use more frames, or let it start lower",), _subject(emitter)))
     missed = [each.name for each in scene.colliders if not each.dynamic]
     beside = f': collider "{missed[0]}" is not in its path' if len(missed) == 1 else ": no collider is in its path" if missed else ""
     words = f"it falls freely until the last frame, because nothing is below it{beside}"
     return SceneWarning(Topic.FALLS_FREELY, Message(words, (_FLOOR,), _subject(emitter)))
+
+
+def _landing(scene: Scene, emitter: Emitter) -> int | None:
+    """The frame after the scene's last one at which an emitter's particles would hit something; None if nothing is in their path."""
+    time = scene.time
+    later = min(time.frame_end + (_LONGER - 1) * len(time.frames), LAST_FRAME)
+    impact = first_stop(replace(scene, time=replace(time, frame_end=later)), emitter)
+    return None if impact is None else math.ceil(time.frame_start + impact.seconds / time.frame_seconds)
 
 
 def _flown(scene: Scene, emitter: Emitter, start: int, frame: int) -> tuple[Floats, Floats]:

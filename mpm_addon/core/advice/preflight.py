@@ -8,16 +8,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..emission.schedule import first_frame, frame_of_once, has_flow_rate, last_frame
+from ..emission.schedule import first_frame, has_flow_rate, last_frame
 from ..forecast.estimate import Estimate, automatic_substeps
-from ..forecast.placement import bounds_at, in_shape, in_world, shape_at
+from ..forecast.placement import bounds_at, in_world
 from ..geometry.inscribed_ball import ball_diameter, disk_diameter
 from ..geometry.outline import Outline
-from ..geometry.rotation import Floats
 from ..geometry.section import section_of
 from ..geometry.shapes import Mesh, Points
 from ..geometry.solid import solid_properties
-from ..geometry.thickness import is_solid, thickening
+from ..geometry.thickness import thickening
 from ..messages import Message, SceneWarning, Topic
 from ..scene.animation import value_at
 from ..scene.description import Collider, Emitter, Scene
@@ -28,6 +27,8 @@ from .capillarity import tense_surfaces
 from .heat import heatless_materials
 from .leaving import lost_material
 from .openings import closing_colliders, narrow_openings
+from .overlaps import first_emission, has_inside, overlaps
+from .speeds import fast_emitters
 from .viscosity import viscous_materials
 
 # Below this thickness a solid collider lets some material through and acts as if it were thicker [cells].
@@ -36,8 +37,6 @@ THINNEST_COLLIDER = 1.0
 FARTHEST = 2.0
 # Largest share of a mesh's surface that a hole may have without a warning.
 LARGEST_HOLE = 0.05
-# Largest share of an emitter's volume inside a collider without a warning.
-LARGEST_OVERLAP = 0.01
 # Largest shares of what is available, and longest duration, without a warning.
 LARGEST_SHARE_OF_MEMORY = 0.8
 LARGEST_SHARE_OF_DISK = 0.9
@@ -45,7 +44,6 @@ LONGEST_HOURS = 6.0
 # Density of a dynamic collider over that of the lightest material, below which its motion may be wrong.
 LIGHTEST_BODY = 1.0 / 30.0
 
-_INSIDE_POINTS = 20_000
 _POSES = 50
 
 
@@ -66,12 +64,13 @@ def warnings_of(scene: Scene, cost: Estimate, *, disk_free: int | None = None, e
 
 def scene_warnings(scene: Scene) -> list[SceneWarning]:
     """The warnings that depend on the scene alone (`Topic.is_of_scene`). Raises SceneError as `warnings_of`."""
-    found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *_overlaps(scene), *lost_material(scene)]
+    found = [*_thin_shapes(scene), *_open_meshes(scene), *_outside(scene), *overlaps(scene), *lost_material(scene)]
     return [
         *found,
         *_silent_emitters(scene),
         *_light_bodies(scene),
         *_fast_colliders(scene),
+        *fast_emitters(scene),
         *narrow_openings(scene),
         *closing_colliders(scene),
         *tense_surfaces(scene),
@@ -257,7 +256,7 @@ def _open_meshes(scene: Scene) -> Iterator[SceneWarning]:
     items = (*scene.emitters, *scene.colliders) if scene.solver.dimension == 3 else ()
     for item in items:
         shape = item.shape
-        if not isinstance(shape, Mesh) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
+        if not isinstance(shape, Mesh) or (isinstance(item, Emitter) and item.source == "surface") or not has_inside(item, shape):
             continue
         holes, area = shape.holes(), shape.area()
         if not holes or holes[0].area <= LARGEST_HOLE * area:
@@ -281,14 +280,9 @@ def thickness_of(item: Emitter | Collider, shape: Shape, limit: float) -> float 
     Args:
         shape: its shape; in 2D, the section of it.
     """
-    if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not _has_inside(item, shape):
+    if isinstance(shape, Points) or (isinstance(item, Emitter) and item.source == "surface") or not has_inside(item, shape):
         return None
     return shape_thickness(shape, limit)
-
-
-def _has_inside(item: Emitter | Collider, shape: Shape) -> bool:
-    """Whether the inside is used; an open mesh acts as a sheet collider."""
-    return isinstance(item, Emitter) or not isinstance(shape, Mesh | Outline) or is_solid(shape)
 
 
 def shape_thickness(shape: Shape, limit: float) -> float:
@@ -309,7 +303,7 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
         return
     axes = [axis for axis in range(3) if scene.solver.dimension == 3 or axis != 1]
     for emitter in scene.emitters:
-        frame = _first_frame(emitter, scene)
+        frame = first_emission(emitter, scene)
         if frame is None:
             continue
         bounds = bounds_at(emitter, frame)
@@ -343,53 +337,3 @@ def _outside(scene: Scene) -> Iterator[SceneWarning]:
                     _subject(collider),
                 ),
             )
-
-
-def _overlaps(scene: Scene) -> Iterator[SceneWarning]:
-    for emitter in scene.emitters:
-        frame = _first_frame(emitter, scene)
-        if frame is None:
-            continue
-        points: Floats | None = None
-        for collider in scene.colliders:
-            is_clamp = emitter.mode == "once" and collider.surface == "sticky"
-            if is_clamp or not value_at(collider, "enabled", frame):
-                continue
-            low, high = bounds_at(emitter, frame)
-            other_low, other_high = bounds_at(collider, frame)
-            if (low >= other_high).any() or (high <= other_low).any() or not _has_inside(collider, collider.shape):
-                continue
-            points = _inside_points(emitter, frame, scene.solver.dimension) if points is None else points
-            share = float((_distance(collider, frame, points) < 0.0).mean()) if len(points) else 0.0
-            if share > LARGEST_OVERLAP:
-                yield SceneWarning(
-                    Topic.OVERLAP,
-                    Message(
-                        f'{share:.0%} of its volume is inside collider "{collider.name}" at frame {frame}, '
-                        f"more than {LARGEST_OVERLAP:.0%}: no particles are emitted there",
-                        ("move them apart",),
-                        _subject(emitter),
-                    ),
-                )
-
-
-def _first_frame(emitter: Emitter, scene: Scene) -> int | None:
-    """The frame at which an emitter first emits, or None if it never does."""
-    first = frame_of_once(emitter, scene)
-    return None if first is None else max(scene.time.frame_start, first)
-
-
-def _inside_points(emitter: Emitter, frame: int, dimension: int) -> Floats:
-    """Points in the world, uniformly inside an emitter, shape (n, 3)."""
-    if isinstance(emitter.shape, Points):
-        step = -(-len(emitter.shape.position) // _INSIDE_POINTS)
-        return in_world(emitter, frame, np.asarray(emitter.shape.position, np.float64)[::step])
-    low, high = bounds_at(emitter, frame)
-    points = low + np.random.default_rng(0).random((_INSIDE_POINTS, 3)) * (high - low)
-    points[:, 1] *= dimension - 2
-    return points[_distance(emitter, frame, points) < 0.0]
-
-
-def _distance(item: Emitter | Collider, frame: int, points: Floats) -> Floats:
-    """The signed distance of points in the world, except for the pose's scale, shape (n,)."""
-    return shape_at(item, frame).signed_distance(np.ascontiguousarray(in_shape(item, frame, points)))

@@ -69,7 +69,7 @@ def greatest_speed(scene: Scene, emitter: Emitter, frame: int) -> float:
         speed = float(np.linalg.norm(in_plane(value_at(emitter, "velocity", time), scene)))
         speed += abs(float(value_at(emitter, "normal_velocity", time))) + turn * radius
         share = abs(float(value_at(emitter, "inherit_velocity", time)))
-        fastest = max(fastest, speed + max(1.0, share) * _own_speed(scene, emitter, time))
+        fastest = max(fastest, speed + max(1.0, share) * own_speed(scene, emitter, time))
     # particles at rest reach this speed after falling half a cell
     changes = () if scene.solver.animation is None else scene.solver.animation.frames
     times = [frame, frame + 1, *(key for key in changes if frame < key < frame + 1)]
@@ -77,7 +77,7 @@ def greatest_speed(scene: Scene, emitter: Emitter, frame: int) -> float:
     return fastest + math.sqrt(2.0 * LARGEST_GAP * weight * scene.solver.grid_spacing)
 
 
-def _own_speed(scene: Scene, emitter: Emitter, frame: float) -> float:
+def own_speed(scene: Scene, emitter: Emitter, frame: float) -> float:
     """An upper bound on the speed of the emitter's object [m/s]."""
     motion, frame_rate = emitter.motion, 1.0 / scene.time.frame_seconds
     if motion is None:

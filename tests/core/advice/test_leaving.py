@@ -47,6 +47,19 @@ def test_a_collider_beside_the_path_is_named() -> None:
     assert told(drop(velocity=(5.0, 0.0, 0.0)), colliders=(beside,)) == []
 
 
+def test_what_is_reached_after_the_last_frame_is_below() -> None:
+    """A box whose lower face begins at 1.8 m needs 0.606 s to a floor at 0 m, which is 14.5 frames."""
+    floor = Collider("Floor", SHAPES["plane"]())
+    (warning,) = told(drop(), colliders=(floor,), frames=15)
+    assert warning.message.text() == (
+        'Emitter "drop" falls freely and reaches nothing before the last frame, 15: it would land at about frame 16; '
+        "use more frames, or let it start lower."
+    )
+    assert told(drop(), colliders=(floor,), frames=16) == []
+    closed = Domain(kind="box", min=(-2.0, -2.0, 0.0), max=(2.0, 2.0, 4.0))
+    assert "would land at about frame 16" in str(told(drop(), domain=closed, frames=15)[0])
+
+
 def test_a_collider_that_falls_too_is_no_floor() -> None:
     below = box((0.0, 0.0, 0.5), 1.0)
     (warning,) = told(drop(), colliders=(Collider("crate", below, dynamic=True),))
