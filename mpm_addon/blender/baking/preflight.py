@@ -72,7 +72,7 @@ class Preflight:
         description = extract_scene(context, object_name=object_name)
         cache = paths.cache_path(scene, object_name=object_name)
         self._state = _state(scene, object_name)
-        self._warnings = [warning.fields() for warning in file_warnings(scene, cache)]
+        self._warnings = [warning.fields() for warning in file_warnings(context, cache)]
         self._derived = expected_bytes(description, _made_while_baking(scene))
         self._package = Path(tempfile.mkdtemp(prefix="mpm_scene_"))
         self._end = time.monotonic() + _PATIENCE_SECONDS
