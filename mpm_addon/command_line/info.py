@@ -8,11 +8,12 @@ from ..core.emission.references import current_reasons
 from ..core.errors import CacheError, SceneError
 from ..core.forecast.estimate import estimate
 from ..core.forecast.stiffness import settled_moduli
+from ..core.messages import Message, SceneWarning, Topic
 from ..core.processor import prepare_numba, thread_count
 from ..core.scene.description import Scene
 from ..core.stepping.support import refuse_unsupported
 from ..storage.cache import CACHE_FILE, Cache, open_cache
-from ..storage.disk import free_space
+from ..storage.disk import free_space, refusal
 from ..storage.failure import read_failure, summary
 from ..storage.manifest import outline
 from ..storage.scene_file import read_scene, read_scene_words, scene_path
@@ -79,8 +80,9 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
     from ..core.advice.preflight import sizes_of, warnings_of
 
     measured = _measured(scene) if options.probe else {}
-    disk_free = free_space(options.cache)
-    warnings = warnings_of(scene, cost, disk_free=disk_free, expected_seconds=measured.get("expected_seconds"))
+    disk_free, unwritable = free_space(options.cache), _unwritable(options.cache)
+    room = None if unwritable else disk_free
+    warnings = [*unwritable, *warnings_of(scene, cost, disk_free=room, expected_seconds=measured.get("expected_seconds"))]
     return {
         "scene": scene.name,
         "variants": list(read_scene_words(options.path).variants),
@@ -97,6 +99,13 @@ def _describe_scene(options: argparse.Namespace) -> dict[str, Any]:
         "probe": measured or None,
         "warnings": [warning.fields() for warning in warnings],
     }
+
+
+def _unwritable(folder: Path) -> list[SceneWarning]:
+    """A warning if nothing can be written to the cache folder."""
+    reason = refusal(folder)
+    problem = Message(f"it cannot be written: {reason}", ("choose another cache folder, or allow writing there",), f"Cache {folder}")
+    return [SceneWarning(Topic.UNWRITABLE, problem)] if reason else []
 
 
 def _measured(scene: Scene) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Free disk space, and the size of folders."""
+"""Free disk space, the size of folders, and whether they can be written."""
 
 import contextlib
 import os
@@ -14,6 +14,20 @@ def free_space(folder: Path) -> int | None:
             if place.is_dir():
                 return shutil.disk_usage(place).free
     return None
+
+
+def refusal(folder: Path) -> str:
+    """Why nothing can be written to a folder, which need not exist yet: a clause; "" if nothing is known to prevent it."""
+    folder = folder.absolute()
+    place = next((each for each in (folder, *folder.parents) if os.path.exists(each)), folder)
+    if not place.is_dir():
+        return f"{place} is not a folder"
+    if not os.access(place, os.W_OK | os.X_OK):
+        return f"there is no permission to write in {place}"
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(place).total == 0:
+            return f"{place} holds no files of its own"
+    return ""
 
 
 def folder_size(folder: Path) -> int:

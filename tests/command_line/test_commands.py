@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,16 @@ def test_info_of_a_scene_is_the_estimate(scene: Path, whole: Path) -> None:
     described = json.loads(run_here("info", scene, "--json").stdout)
     assert described["particles"] == pytest.approx(len(open_cache(whole).frame(1).id), rel=0.1)
     assert {"memory_bytes", "memory_available_bytes", "disk_bytes", "substeps", "cells"} <= set(described)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a folder in which not even an administrator can write")
+def test_info_of_a_scene_says_why_its_cache_cannot_be_written(scene: Path) -> None:
+    described = json.loads(run_here("info", scene, "--cache", "/proc/nowhere/cache", "--json").stdout)
+    (warning,) = described["warnings"]
+    assert (warning["topic"], warning["subject"]) == ("unwritable", "Cache /proc/nowhere/cache")
+    assert warning["message"].startswith("it cannot be written: ")
+    assert "/proc" in warning["message"]
+    assert "choose another cache folder" in warning["message"]
 
 
 def test_info_of_a_scene_warns_and_measures(scene: Path, tmp_path: Path) -> None:
