@@ -11,7 +11,7 @@ from ...core.scene.painting import ACTING, Painting
 from ..host.blender_types import BlenderMesh, BlenderObject
 from ..host.meshes import Floats, ReadPainting, Triangles
 from ..settings.declarations import decimal
-from ..settings.painted_control import at_zero_name, attribute_name
+from ..settings.painted_control import DOMAINS, SCALARS, at_zero_name, attribute_name, choices
 
 # Blender's attribute type -> the name of its values, number of components, and dtype.
 _TYPES: Mapping[str, tuple[str, int, type]] = {
@@ -65,12 +65,6 @@ def painting_of(values: Mapping[str, Floats], *, is_mirrored: bool) -> Painting 
     return Painting({name: each[:, 0] if each.shape[1:] == (1,) else np.ascontiguousarray(each) for name, each in turned.items()})
 
 
-def paintable_names(item: BlenderObject, mesh: BlenderMesh) -> list[str]:
-    """The vertex groups and attributes of a mesh that can be chosen, in Blender's order."""
-    attributes = [each.name for each in mesh.attributes if each.data_type in _TYPES and each.domain != "EDGE"]
-    return [*item.vertex_groups.keys(), *(name for name in attributes if not name.startswith(".") and name != "position")]
-
-
 class _Source:
     """An evaluated mesh whose values are read by name."""
 
@@ -87,10 +81,12 @@ class _Source:
         if attribute is None and name in self._item.vertex_groups:
             return at_zero + (1.0 - at_zero) * self._weights(self._item.vertex_groups[name].index)
         if attribute is None:
-            known = paintable_names(self._item, self._mesh)
-            hint = f"{suggestion(name, known)}; paint it, or use one of: {', '.join(known) or 'none'}"
-            raise SceneError(f'its attribute "{name}"{purpose} does not exist{hint}', subject=self._subject)
-        if attribute.data_type not in _TYPES or attribute.domain not in ("POINT", "CORNER", "FACE"):
+            known = choices(self._item, self._mesh.attributes, SCALARS if purpose else _TYPES)
+            others = f", or use one of: {', '.join(known)}" if known else ""
+            raise SceneError(
+                f'its attribute "{name}"{purpose} does not exist{suggestion(name, known)}', f"paint it{others}", subject=self._subject
+            )
+        if attribute.data_type not in _TYPES or attribute.domain not in DOMAINS:
             kind = f"{attribute.data_type} on {attribute.domain}".lower().replace("_", " ")
             remedy = "use numbers, vectors or colors on points, corners or faces"
             raise SceneError(f'its attribute "{name}" is of the kind {kind}', f"{remedy}", subject=self._subject)

@@ -1,11 +1,19 @@
 """The settings of painted control: the attributes of an emitter's mesh, and what they control. Declarations only."""
 
+from collections.abc import Container, Iterable
 from typing import Any
 
 from bpy.props import FloatProperty, StringProperty
 
 from ...core.scene.painting import ACTING
+from ..host.blender_types import BlenderObject
 from ..host.wording import title
+
+# Blender's types of attributes with one number, and the domains whose values particles can take.
+SCALARS = ("FLOAT", "INT", "INT8", "BOOLEAN")
+DOMAINS = ("POINT", "CORNER", "FACE")
+# What Blender keeps in attributes for itself.
+_BLENDERS_OWN = ("position", "sharp_face", "material_index", "custom_normal")
 
 
 def attribute_name(acting: str) -> str:
@@ -18,11 +26,21 @@ def at_zero_name(acting: str) -> str:
     return f"{acting}_at_zero"
 
 
+def choices(item: BlenderObject, attributes: Iterable[Any], types: Container[str]) -> list[str]:
+    """The vertex groups and attributes of an object that can be chosen, in Blender's order.
+
+    Args:
+        attributes: those of its mesh.
+        types: Blender's types of the attributes that can be used.
+    """
+    usable = [each.name for each in attributes if each.data_type in types and each.domain in DOMAINS]
+    return [*item.vertex_groups.keys(), *(name for name in usable if not name.startswith(".") and name not in _BLENDERS_OWN)]
+
+
 def _paintable(group: Any, _context: Any, _text: str) -> list[str]:
-    """The choices of an attribute field: vertex groups and attributes of the object's mesh."""
+    """The choices of an attribute field."""
     item = group.id_data
-    attributes = getattr(item.data, "attributes", ())
-    return [*item.vertex_groups.keys(), *(each.name for each in attributes if not each.name.startswith(".") and each.name != "position")]
+    return choices(item, getattr(item.data, "attributes", ()), SCALARS)
 
 
 def _properties() -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mpm_addon.blender.reading.extract import extract_scene
+from mpm_addon.blender.settings import painted_control
 from mpm_addon.core.errors import SceneError
 from mpm_addon.storage import read_scene, write_scene
 from tests.blender.scenes import CORNERS, FACES, add_emitter
@@ -141,11 +142,28 @@ def test_a_missing_name_is_refused_with_the_nearest_one(bpy: Any) -> None:
     with pytest.raises(
         SceneError,
         match=r'^Emitter "Jelly": its attribute "hardnes" for stiffness does not exist \(did you mean "hardness"\?\); '
-        r"paint it, or use one of: soft, .*hardness",
+        r"paint it, or use one of: soft, .*hardness\.$",
     ):
         extract_scene(bpy.context)
     item.mpm.emitter.stiffness_attribute, item.mpm.emitter.carried_attributes = "", "nothing"
     with pytest.raises(SceneError, match=r'^Emitter "Jelly": its attribute "nothing" does not exist'):
+        extract_scene(bpy.context)
+
+
+def test_only_what_can_be_used_is_offered_for_a_missing_name(bpy: Any) -> None:
+    item = add_emitter(bpy, "Jelly", stiffness_attribute="nothing")
+    told = r'^Emitter "Jelly": its attribute "nothing"{} does not exist; {}\.$'
+    with pytest.raises(SceneError, match=told.format(" for stiffness", "paint it")):
+        extract_scene(bpy.context)
+    made = [("UVMap", "FLOAT2", "CORNER"), ("sharp_face", "BOOLEAN", "FACE"), ("seam", "FLOAT", "EDGE"), ("hardness", "FLOAT", "POINT")]
+    for name, kind, domain in made:
+        if name not in item.data.attributes:
+            item.data.attributes.new(name, kind, domain)
+    with pytest.raises(SceneError, match=told.format(" for stiffness", "paint it, or use one of: hardness")):
+        extract_scene(bpy.context)
+    assert painted_control._paintable(item.mpm.emitter, bpy.context, "") == ["hardness"]
+    item.mpm.emitter.stiffness_attribute, item.mpm.emitter.carried_attributes = "", "nothing"
+    with pytest.raises(SceneError, match=told.format("", "paint it, or use one of: (UVMap, hardness|hardness, UVMap)")):
         extract_scene(bpy.context)
 
 
