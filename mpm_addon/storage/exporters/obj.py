@@ -1,4 +1,7 @@
-"""Wavefront OBJ: positions only, one vertex and one point per particle. The format has no attributes."""
+"""Wavefront OBJ: positions only, one vertex per particle. The format has no attributes.
+
+Without point elements, because programs read vertices alone as points, and Blender prints a warning for each element.
+"""
 
 from typing import IO
 
@@ -11,4 +14,3 @@ def write(frame: Frame, file: IO[bytes]) -> None:
     """Write the positions [m]."""
     file.write(f"# frame {frame.number}, {frame.time:.9g} s, {len(frame.position)} particles; Z up, meters\n".encode())
     np.savetxt(file, frame.position, fmt="v %.9g %.9g %.9g")
-    np.savetxt(file, np.arange(1, len(frame.position) + 1), fmt="p %d")
