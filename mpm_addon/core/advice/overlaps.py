@@ -1,4 +1,4 @@
-"""Warnings about emitters that share space with colliders, where nothing is emitted, or with each other, where matter is twice as dense."""
+"""Warnings about emitters that share space with colliders, where nothing is emitted, or with each other, where material is twice as dense."""
 
 import itertools
 from collections.abc import Iterator
@@ -92,7 +92,7 @@ def _in_emitters(scene: Scene) -> Iterator[SceneWarning]:
             Topic.OVERLAP,
             Message(
                 f'{share:.0%} of its volume is inside emitter "{larger.emitter.name}", and both emit at frame {smaller.frame}: '
-                "matter begins twice as dense there, and bursts apart",
+                "material begins twice as dense there, and bursts apart",
                 ("move them apart, or cut one out of the other (in Blender: Boolean modifier)",),
                 _subject(smaller.emitter),
             ),
