@@ -24,7 +24,7 @@ LARGEST_OVERLAP = 0.01
 LARGEST_SHARED = 0.03
 
 _INSIDE_POINTS = 20_000
-_SHARED_POINTS = 4_000
+_SHARED_POINTS = 1_000
 
 
 def overlaps(scene: Scene) -> Iterator[SceneWarning]:
