@@ -1,4 +1,4 @@
-"""Warnings about emitters that share space with colliders, where nothing is emitted, or with each other, where material is twice as dense."""
+"""Warnings about emitters that share space with colliders, where nothing is emitted, or with each other, where material is too dense."""
 
 import itertools
 from collections.abc import Iterator
