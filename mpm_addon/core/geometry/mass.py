@@ -48,13 +48,14 @@ def mass_properties(vertices: ArrayLike, triangles: ArrayLike) -> MassProperties
         raise SceneError(f"the mesh encloses {abs(total):g} m^3", "close it, or give it a thickness (Solidify modifier)")
     corner_sum = a + b + c
     first = parts @ corner_sum / 4.0
-    second = sum(np.einsum("i,ij,ik->jk", parts, each, each) for each in (a, b, c, corner_sum)) / 20.0
+    second = sum((np.einsum("i,ij,ik->jk", parts, each, each) for each in (a, b, c, corner_sum)), np.zeros((3, 3))) / 20.0
     if total < 0.0:
         total, first, second, triangles = -total, -first, -second, triangles[:, ::-1]
     origin = mesh_topology.center(vertices, triangles)
     too_often = excess(vertices, triangles)
     if is_worth_it(too_often.volume, total):
-        total, first, second = (whole - part for whole, part in zip((total, first, second), too_often.moments(origin), strict=True))
+        one, its_first, its_second = too_often.moments(origin)
+        total, first, second = total - one, first - its_first, second - its_second
     center = first / total
     spread = second - total * np.outer(center, center)
     inertia = np.trace(spread) * np.eye(3) - spread
