@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..errors import SceneError
 from . import mesh_topology
 from .mesh_topology import Floats
-from .overlap import excess, is_worth_it
+from .overlap import excess
 
 
 class MassProperties(NamedTuple):
@@ -52,10 +52,8 @@ def mass_properties(vertices: ArrayLike, triangles: ArrayLike) -> MassProperties
     if total < 0.0:
         total, first, second, triangles = -total, -first, -second, triangles[:, ::-1]
     origin = mesh_topology.center(vertices, triangles)
-    too_often = excess(vertices, triangles)
-    if is_worth_it(too_often.volume, total):
-        one, its_first, its_second = too_often.moments(origin)
-        total, first, second = total - one, first - its_first, second - its_second
+    of_one, of_x, of_square = excess(vertices, triangles, total).moments(origin)
+    total, first, second = total - of_one, first - of_x, second - of_square
     center = first / total
     spread = second - total * np.outer(center, center)
     inertia = np.trace(spread) * np.eye(3) - spread

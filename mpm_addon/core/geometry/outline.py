@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import SceneError
 from .mesh_topology import Floats, Integers
-from .overlap import Excess, excess, is_worth_it
+from .overlap import Excess, excess
 from .shapes.arrays import ArrayEquality
 from .shapes.closed_form import ClosedForm
 
@@ -53,16 +53,19 @@ class Outline(ArrayEquality, ClosedForm):
 
     @cached_property
     def _volume(self) -> float:
+        return self._enclosed() - self.excess.volume
+
+    def _enclosed(self) -> float:
         x0, z0, x1, z1 = (self.segments - np.tile(self.bounds().mean(axis=0)[[0, 2]], 2)).T
-        enclosed, too_often = 0.5 * float((x0 * z1 - x1 * z0).sum()), self.excess.volume
-        return enclosed - too_often if is_worth_it(too_often, enclosed) else enclosed
+        return 0.5 * float((x0 * z1 - x1 * z0).sum())
 
     @cached_property
     def excess(self) -> Excess:
         """What is enclosed too often, relative to the middle of the bounds, per meter of depth."""
         vertices, triangles = self.extruded(has_caps=True)
-        found = excess(vertices, triangles)
-        return found._replace(weight=found.weight / float(np.ptp(vertices[:, 1])))
+        depth = float(np.ptp(vertices[:, 1]))
+        found = excess(vertices, triangles, self._enclosed() * depth)
+        return found._replace(weight=found.weight / depth)
 
     def length(self) -> float:
         """The length of all segments except the caps [m]."""

@@ -10,73 +10,78 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .mesh_topology import Floats, Integers, bounds, volume
+from .mesh_topology import Floats, Integers, bounds, corners, volume
 
-# Lines through the mesh's bounds, and triangles that may cross one, at most.
-_LINES, _MOST_PAIRS = 2**14, 2**20
-# How far the lattice of lines is turned about z [radians], so that it is not aligned with faces.
+# Triangles that may cross a line: few tell whether there is any excess, many measure it. And lines side by side, at most.
+_FEW_PAIRS, _PAIRS, _MOST_LINES = 2**12, 2**18, 2**14
+# How far the lattice is turned about the lines [radians], so that it is not aligned with faces.
 _TURN = 0.5536
-# An excess that is not subtracted, as a share of the volume.
+# An excess that counts as rounding or a small fold, as a share of the volume.
 _NEGLIGIBLE = 1e-3
 
 
 class Excess(NamedTuple):
-    """Stretches of lines along z that are enclosed too often.
+    """Stretches of parallel lines that are enclosed too often.
 
     Attributes:
-        place: of the lines [m], shape (n, 2).
-        low, high: their ends [m], shape (n,).
+        start, end: their ends [m], shape (n, 3).
         weight: how much too often, times the area of a line [m^2], shape (n,).
     """
 
-    place: Floats
-    low: Floats
-    high: Floats
+    start: Floats
+    end: Floats
     weight: Floats
 
     @property
     def volume(self) -> float:
         """The volume that is enclosed too often, as often as it is [m^3]."""
-        return float(self.weight @ (self.high - self.low))
+        return float(self._volumes.sum())
+
+    @property
+    def _volumes(self) -> Floats:
+        return self.weight * np.linalg.norm(self.end - self.start, axis=1)
 
     def moments(self, origin: Floats) -> tuple[float, Floats, Floats]:
         """The integrals of 1, x and x x^T over it, with x from the origin [m]: a number, (3,) and (3, 3)."""
-        (x, y), low, high = (self.place - origin[:2]).T, self.low - origin[2], self.high - origin[2]
-        of_one, of_z, of_square = (self.weight * (high**n - low**n) / n for n in (1, 2, 3))
-        first = np.array([of_one @ x, of_one @ y, of_z.sum()])
-        xy, xz, yz = of_one @ (x * y), of_z @ x, of_z @ y
-        second = np.array([[of_one @ (x * x), xy, xz], [xy, of_one @ (y * y), yz], [xz, yz, of_square.sum()]])
-        return float(of_one.sum()), first, second
+        start, end, volumes = self.start - origin, self.end - origin, self._volumes
+        # of x x^T over a line from a to b: (a a^T + b b^T + (a + b) (a + b)^T) / 6
+        second = sum((np.einsum("i,ij,ik->jk", volumes, each, each) for each in (start, end, start + end)), np.zeros((3, 3))) / 6.0
+        return float(volumes.sum()), 0.5 * volumes @ (start + end), second
+
+
+_NOTHING = Excess(np.empty((0, 3)), np.empty((0, 3)), np.empty(0))
 
 
 def inside_volume(vertices: Floats, triangles: Integers) -> float:
     """The volume of the inside of a closed mesh [m^3], by the divergence theorem minus what it encloses too often."""
     enclosed = volume(vertices, triangles)
-    too_often = excess(vertices, triangles).volume
-    return enclosed - too_often if is_worth_it(too_often, enclosed) else enclosed
+    return enclosed - excess(vertices, triangles, enclosed).volume
 
 
-def is_worth_it(too_often: float, enclosed: float) -> bool:
-    """Whether a volume that is enclosed too often is more than rounding and small folds [m^3]."""
-    return abs(too_often) > _NEGLIGIBLE * abs(enclosed)
-
-
-def excess(vertices: Floats, triangles: Integers) -> Excess:
-    """What a closed mesh encloses too often, as stretches of lines.
+def excess(vertices: Floats, triangles: Integers, enclosed: float) -> Excess:
+    """What a closed mesh encloses too often; nothing if it is less than a thousandth of what it encloses.
 
     Args:
         vertices: [m], shape (n, 3).
         triangles: vertex indices, shape (m, 3), counterclockwise seen from outside.
+        enclosed: the volume by the divergence theorem [m^3].
     """
-    turn = np.array([[np.cos(_TURN), -np.sin(_TURN)], [np.sin(_TURN), np.cos(_TURN)]])
-    turned = np.column_stack([vertices[:, :2] @ turn, vertices[:, 2]])
+    if not len(_stretches(vertices, triangles, _FEW_PAIRS).weight):
+        return _NOTHING
+    found = _stretches(vertices, triangles, _PAIRS)
+    return found if abs(found.volume) > _NEGLIGIBLE * abs(enclosed) else _NOTHING
+
+
+def _stretches(vertices: Floats, triangles: Integers, pairs: int) -> Excess:
+    frame = _frame(vertices, triangles)
+    turned = vertices @ frame
     low, high = bounds(turned, triangles)[:, :2]
     corner = turned[triangles]
     least, most = corner[..., :2].min(axis=1), corner[..., :2].max(axis=1)
     covered = float(np.prod(most - least, axis=1).sum())
-    edge = max(float(np.prod(high - low)) / _LINES, covered / _MOST_PAIRS) ** 0.5
+    edge = max((covered / pairs) ** 0.5, float((high - low).max()) / _MOST_LINES)
     if not edge > 0.0:
-        return Excess(np.empty((0, 2)), *np.empty((3, 0)))
+        return _NOTHING
     first, last = np.ceil((least - low) / edge), np.floor((most - low) / edge)
     # of a fine mesh, lines cross few triangles
     some = (first <= last).all(axis=1)
@@ -90,11 +95,22 @@ def excess(vertices: Floats, triangles: Integers) -> Excess:
     too_often = winding - (winding >= 1.0)
     # after the last crossing of a line, the winding number is 0
     (which,) = np.nonzero(too_often)
-    return Excess((low + line[which] * edge) @ turn.T, height[which], height[which + 1], too_often[which] * edge**2)
+    place = low + line[which] * edge
+    start, end = (np.column_stack([place, height[each]]) @ frame.T for each in (which, which + 1))
+    return Excess(start, end, too_often[which] * edge**2)
+
+
+def _frame(vertices: Floats, triangles: Integers) -> Floats:
+    """The axes of the lattice (columns): the last, along the lines, is the axis of the world that crosses most of the mesh's area."""
+    a, b, c = np.moveaxis(corners(vertices, triangles), 1, 0)
+    along = int(np.argmax(np.abs(np.cross(b - a, c - a)).sum(axis=0)))
+    cos, sin = np.cos(_TURN), np.sin(_TURN)
+    turn = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    return np.roll(turn, along + 1, axis=0)
 
 
 def _crossings(corner: Floats, first: Floats, last: Floats, low: Floats, edge: float) -> tuple[Floats, Floats, Floats]:
-    """The lines (k, 2) that cross triangles (m, 3, 3), where along z (k,), and 1 where one enters and -1 where it leaves (k,).
+    """The lines (k, 2) that cross triangles (m, 3, 3), where along it (k,), and 1 where one enters and -1 where it leaves (k,).
 
     Args:
         first, last: the lines over the bounds of each triangle, (m, 2).

@@ -8,7 +8,6 @@ from ..errors import SceneError
 from ..scene.shape import Floats, Shape
 from .mass import MassProperties, mass_properties
 from .outline import Outline
-from .overlap import is_worth_it
 from .rotation import euler_matrix
 from .section import Section, section_of
 from .shapes import Box, Capsule, Cylinder, Mesh, Sphere
@@ -108,8 +107,7 @@ def _polygon_moments(outline: Outline) -> tuple[float, Floats, float]:
     cross = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
     area, first = 0.5 * float(cross.sum()), cross @ (a + b) / 6.0
     second = float((cross[:, None] * (a * a + a * b + b * b)).sum()) / 12.0
-    if is_worth_it(outline.excess.volume, area):
-        one, x, square = outline.excess.moments(np.zeros(3))
-        area, first, second = area - one, first - x[[0, 2]], second - square[0, 0] - square[2, 2]
+    of_one, of_x, of_square = outline.excess.moments(np.zeros(3))
+    area, first, second = area - of_one, first - of_x[[0, 2]], second - of_square[0, 0] - of_square[2, 2]
     center = first / area
     return area, np.array([middle[0] + center[0], 0.0, middle[2] + center[1]]), second - area * float(center @ center)

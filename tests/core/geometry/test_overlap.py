@@ -62,8 +62,20 @@ def test_a_mesh_that_encloses_all_once_keeps_its_exact_volume(offset: float) -> 
             model.apply_transform(turn)
             model.apply_translation((offset, 0.3 * offset, -offset))
             mesh = joined(model)
-            assert len(excess(mesh.vertices, mesh.triangles).low) == 0
+            assert len(excess(mesh.vertices, mesh.triangles, enclosed=0.0).weight) == 0
             assert mesh.volume() == mesh_topology.volume(mesh.vertices, mesh.triangles)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.5536, 1.0])
+def test_a_wall_of_any_thinness_and_angle_is_measured(angle: float) -> None:
+    """Also one along the lattice of lines, few of which cross it."""
+    for thickness in (1e-3, 1e-6, 1e-12):
+        walls = joined(plank(1.0, thickness, 1.0), plank(1.0, thickness, 1.0, at=(0.5, 0.0, 0.0)), turn=turned_about_z(angle))
+        assert walls.volume() == pytest.approx(1.5 * thickness, rel=0.05, abs=1e-9)
+
+
+def turned_about_z(angle: float) -> np.ndarray:
+    return trimesh.transformations.rotation_matrix(angle, (0.0, 0.0, 1.0))
 
 
 def test_a_part_that_cuts_through_itself_is_measured_like_its_winding_numbers() -> None:
