@@ -97,7 +97,7 @@ def _moving_domain(context: Context) -> Iterator[SceneWarning]:
             if np.abs(bounds - first).max() > _STILL * np.ptp(first, axis=0).max():
                 message = Message(
                     f"it moves or changes its size by frame {frame}, but its bounds at frame {frames[0]} are the domain at every frame",
-                    ("make it as large as all that happens, and let colliders move instead",),
+                    ("make it large enough for the whole motion, and move colliders instead",),
                     f'Domain "{item.name}"',
                 )
                 yield SceneWarning(Topic.MOVING_DOMAIN, message)
@@ -126,7 +126,7 @@ def _rendered_emitters(scene: BlenderScene) -> Iterator[SceneWarning]:
             continue
         message = Message(
             "it is rendered together with its own particles, which begin inside it",
-            ("hide it in renders (Object properties > Visibility > Show In > Renders), unless both are to be seen",),
+            ("hide it in renders (Object properties > Visibility > Show In > Renders), unless you want to see both",),
             f'Emitter "{item.name}"',
         )
         yield SceneWarning(Topic.RENDERED_EMITTER, message)
