@@ -134,7 +134,7 @@ class Job:
                 continue
             reporter.take_frame(frame)
             number, statistics = frame.number, frame.statistics
-            reporter.warn_of_crushing(frame)
+            reporter.warn_of_frame(frame)
             # free the written frame first, because a snapshot is large
             del frame
             if self._writer.is_checkpoint_due(number, is_last=number >= last.frame):

@@ -103,13 +103,15 @@ class Reporter:
             self._warnings.append(warning)
             self.emit(WarningEvent(warning=warning))
 
-    def warn_of_crushing(self, frame: Frame) -> None:
-        """Warn of crushed particles, once."""
+    def warn_of_frame(self, frame: Frame) -> None:
+        """Warn of crushed and of fallen particles, each once; not of a fall that was foreseen."""
+        from ..core.advice.leaving import fallen_of
         from ..core.stepping.crushed_particles import crushing_of
 
-        warning = None if any(known.topic is Topic.CRUSHED for known in self._warnings) else crushing_of(frame, self._scene)
-        if warning is not None:
-            self.warn([warning])
+        known = {warning.topic for warning in self._warnings}
+        crushing = None if Topic.CRUSHED in known else crushing_of(frame, self._scene)
+        fallen = None if known & {Topic.FALLEN, Topic.FALLS_FREELY} else fallen_of(frame, self._scene)
+        self.warn([warning for warning in (crushing, fallen) if warning is not None])
 
     def take_frame(self, frame: Frame) -> None:
         """Count a finished frame."""

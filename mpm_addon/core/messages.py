@@ -145,6 +145,7 @@ class Topic(StrEnum):
     NO_HEAT = "no_heat", True
     PREVIEW_PARTICLES = "preview_particles"
     CRUSHED = "crushed"
+    FALLEN = "fallen"
     MEMORY = "memory"
     DISK = "disk"
     UNWRITABLE = "unwritable"

@@ -1,6 +1,7 @@
 """Warnings about material that is lost: it falls and nothing stops it, or leaves the domain through an open side before it hits anything.
 
-Both follow from the free flight of an emitter's bounding box (`forecast.impact`). What happens after the first impact cannot be told.
+Before a bake, both follow from the free flight of an emitter's bounding box (`forecast.impact`), which cannot tell what happens after the
+first impact. During the bake, frames tell what has fallen past all colliders.
 """
 
 import math
@@ -14,6 +15,7 @@ from ..forecast.impact import first_stop
 from ..forecast.placement import bounds_at
 from ..geometry.rotation import Floats
 from ..messages import Message, SceneWarning, Topic
+from ..particles import Frame
 from ..scene.animation import value_at
 from ..scene.description import Emitter, Scene
 from ..scene.settings import LAST_FRAME, SIDES
@@ -23,12 +25,15 @@ LEAST_FALL = 10.0
 # What is reached in so many times the frames counts as below an emitter: this is 16 times as far.
 _LONGER = 4
 
+# Largest share of an emitter's particles that may have fallen past all colliders without a warning.
+LARGEST_FALLEN = 0.1
+
 _FLOOR = "add a collider below it, such as a floor"
 
 
 def lost_material(scene: Scene) -> Iterator[SceneWarning]:
     """A warning for each emitter whose particles fall or fly away without hitting anything."""
-    if any(force.kind != "drag" for force in scene.forces) or _is_keyed(scene):
+    if not _only_falls(scene):
         return
     for emitter in scene.emitters:
         frame = frame_of_once(emitter, scene)
@@ -107,9 +112,33 @@ def _meets_outflow(scene: Scene, low: Floats, high: Floats, frame: int) -> bool:
     return any(bool(((low <= box[1]) & (high >= box[0])).all()) for box in boxes)
 
 
-def _is_keyed(scene: Scene) -> bool:
-    """Whether gravity changes."""
-    return scene.solver.animation is not None and "gravity" in scene.solver.animation.values
+def fallen_of(frame: Frame, scene: Scene) -> SceneWarning | None:
+    """A warning about the emitter of which most has fallen past all colliders and outflows, if that is more than `LARGEST_FALLEN`."""
+    gravity = in_plane(scene.solver.gravity, scene)
+    strength = float(np.linalg.norm(gravity))
+    ends = [each for each in scene.colliders if not each.dynamic]
+    if strength == 0.0 or not ends or scene.domain.kind != "unbounded" or not _only_falls(scene):
+        return None
+    down = gravity / strength
+    axes = down != 0.0
+    boxes = (bounds_at(each, frame.number)[:, axes] for each in (*ends, *scene.outflows))
+    lowest = max(float(np.where(down[axes] > 0.0, high, low) @ down[axes]) for low, high in boxes)
+    is_past = (frame.position @ down > lowest + LEAST_FALL * scene.solver.grid_spacing) & (frame.velocity @ down > 0.0)
+    if not is_past.any():
+        return None
+    emitter, count = frame.attribute("emitter_index"), len(scene.emitters)
+    share = np.bincount(emitter[is_past], minlength=count) / np.maximum(np.bincount(emitter, minlength=count), 1)
+    worst = int(share.argmax())
+    if share[worst] <= LARGEST_FALLEN:
+        return None
+    words = f"{share[worst]:.0%} of its particles have fallen past all colliders by frame {frame.number}, and nothing is below them"
+    return SceneWarning(Topic.FALLEN, Message(words, ("add a floor, or an outflow that removes them",), _subject(scene.emitters[worst])))
+
+
+def _only_falls(scene: Scene) -> bool:
+    """Whether nothing but gravity, which stays the same, and drag acts on particles in flight."""
+    is_keyed = scene.solver.animation is not None and "gravity" in scene.solver.animation.values
+    return not is_keyed and all(force.kind == "drag" for force in scene.forces)
 
 
 def _subject(emitter: Emitter) -> str:

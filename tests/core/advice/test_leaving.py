@@ -1,12 +1,15 @@
 """Warnings about material that falls freely or leaves the domain: each with a scene that causes it, and similar ones that do not."""
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mpm_addon.core.advice.leaving import lost_material
+from mpm_addon.bake import bake
+from mpm_addon.core.advice.leaving import fallen_of, lost_material
 from mpm_addon.core.advice.preflight import warnings_of
 from mpm_addon.core.forecast.estimate import estimate
 from mpm_addon.core.geometry.shapes import SHAPES
@@ -15,6 +18,8 @@ from mpm_addon.core.scene.description import Collider, Emitter, Scene
 from mpm_addon.core.scene.force import Force
 from mpm_addon.core.scene.outflow import Outflow
 from mpm_addon.core.scene.settings import Domain, Side
+from mpm_addon.core.stepping.simulation import simulate
+from mpm_addon.storage import write_scene
 from tests.core.scenes import LATTICE, box, material, scene
 
 FRAMES = 48
@@ -108,3 +113,47 @@ def test_material_that_flies_out_of_the_domain_is_named() -> None:
     # it lands first
     assert told(drop(velocity=(1.0, 0.0, 0.0)), domain=domain) == []
     assert told(drop(velocity=(-9.0, 0.0, 0.0)), domain=domain) == []
+
+
+def fallen(*colliders: Collider, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81), **rest: Any) -> list[str]:
+    """What is told at the last frame of a drop of a third of a meter, which begins .5 m against gravity from the origin, after a second."""
+    up = -np.array(gravity) / np.linalg.norm(gravity)
+    start = Emitter("drop", SHAPES["sphere"](center=tuple(0.5 * up), radius=0.15), "sand", **LATTICE)
+    described = scene(start, materials=(material("sand"),), colliders=colliders, gravity=gravity, frames=24, dimension=2, **rest)
+    *_, last = simulate(described)
+    found = fallen_of(last, described)
+    return [] if found is None else [str(found)]
+
+
+PEG = Collider("peg", SHAPES["sphere"](center=(0.0, 0.0, 0.0), radius=0.2))
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, -9.81), (-9.81, 0.0, 0.0), (6.0, 0.0, 6.0)])
+def test_what_has_fallen_past_all_colliders_is_told(gravity: tuple[float, float, float]) -> None:
+    """The emitter lands on the peg, so that nothing is told before the bake, and runs off it."""
+    (text,) = fallen(PEG, gravity=gravity)
+    assert re.fullmatch(
+        r'Emitter "drop": (\d+)% of its particles have fallen past all colliders by frame 24, and nothing is below them; '
+        r"add a floor, or an outflow that removes them\.",
+        text,
+    )
+
+
+def test_what_lies_on_something_or_will_be_removed_or_is_blown_has_not_fallen() -> None:
+    assert fallen(PEG) != []
+    floor = Collider("floor", SHAPES["plane"](point=(0.0, 0.0, -0.5)))
+    assert fallen(PEG, floor) == []
+    assert fallen(PEG, Collider("far floor", box((0.0, 0.0, -30.0), (40.0, 1.0, 1.0)))) == []
+    assert fallen(PEG, outflows=(Outflow("drain", box((0.0, 0.0, -30.0), (40.0, 1.0, 1.0))),)) == []
+    assert fallen(PEG, domain=Domain(kind="box", min=(-9.0, -1.0, -9.0), max=(9.0, 1.0, 9.0))) == []
+    assert fallen(PEG, forces=(Force("wind", kind="wind", strength=1.0),)) == []
+
+
+@pytest.mark.parametrize(("place", "topics"), [(0.0, ["fallen"]), (3.0, ["falls_freely"])])
+def test_a_bake_tells_once_what_falls(tmp_path: Path, place: float, topics: list[str]) -> None:
+    """Where the fall was foreseen, nothing more is said."""
+    start = Emitter("drop", SHAPES["sphere"](center=(place, 0.0, 0.5), radius=0.15), "sand", **LATTICE)
+    write_scene(scene(start, materials=(material("sand"),), colliders=(PEG,), frames=24, dimension=2), tmp_path / "scene.toml")
+    events: list[dict[str, Any]] = []
+    bake(tmp_path / "scene.toml", tmp_path / "cache", on_event=lambda event: events.append(event.fields()))
+    assert [event["topic"] for event in events if event["event"] == "warning"] == topics
