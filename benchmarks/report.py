@@ -25,17 +25,31 @@ def write(folder: Path, page_file: Path) -> None:
     page_file.parent.mkdir(parents=True, exist_ok=True)
     draw_all(results, page_file.with_suffix(""))
     text = page(results)
-    if not set(SECTIONS) <= results.keys() and page_file.is_file():
-        text = merged(page_file.read_text(encoding="utf-8"), text, machine_line(results))
+    if page_file.is_file():
+        before = page_file.read_text(encoding="utf-8")
+        text = joined(text, before) if set(SECTIONS) <= results.keys() else merged(before, text, machine_line(results))
     page_file.write_text(text, encoding="utf-8")
 
 
 def merged(before: str, measured: str, machine: str) -> str:
     """A page with the newly measured sections, each with the machine; all others stay unchanged."""
-    sections = {heading: body.strip() for heading, body in re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", before)}
-    now = re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", measured)
-    sections |= {heading: f"{machine}\n{body.strip()}" for heading, body in now}
-    return "\n\n".join([before.partition("\n## ")[0].strip(), *(f"{heading}\n\n{body}" for heading, body in sections.items())]) + "\n"
+    now = {heading: f"{machine}\n{body}" for heading, body in _sections(measured).items()}
+    return _written(before, _sections(before) | now)
+
+
+def joined(measured: str, before: str) -> str:
+    """A newly measured page, followed by the sections of the last one that were measured by hand."""
+    now = _sections(measured)
+    return _written(measured, now | {heading: body for heading, body in _sections(before).items() if heading not in now})
+
+
+def _sections(text: str) -> dict[str, str]:
+    return {heading: body.strip() for heading, body in re.findall(r"(?ms)^(## .*?)\n(.*?)(?=^## |\Z)", text)}
+
+
+def _written(page: str, sections: dict[str, str]) -> str:
+    """The page's introduction, and sections by their headings."""
+    return "\n\n".join([page.partition("\n## ")[0].strip(), *(f"{heading}\n\n{body}" for heading, body in sections.items())]) + "\n"
 
 
 def page(results: Results) -> str:

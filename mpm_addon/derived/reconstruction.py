@@ -14,6 +14,7 @@ from ..storage.installation import require
 from ..storage.mesh_encoding import in_order_of_use
 from ..storage.surface_file import POSITION, SurfacePiece
 from . import drops
+from .interior import Interior
 from .particles import Cloud
 from .settings import Recipe
 
@@ -57,11 +58,13 @@ def reconstruct(cloud: Cloud, recipe: Recipe, voxel: float | None) -> tuple[Surf
 
 def _mesh(splashsurf: Any, cloud: Cloud, recipe: Recipe, edge: float) -> SurfacePiece:
     """The mesh around particles with voxels of an edge [m]."""
-    asked = _asked(cloud)
     radius = 0.5 * cloud.spacing
     # keeps precision far from the origin
     center = 0.5 * (cloud.position.min(axis=0) + cloud.position.max(axis=0)).astype(np.float64)
     center = np.round(center / edge) * edge
+    interior = Interior(cloud.position, cloud.spacing, recipe.depth + edge / cloud.spacing)
+    cloud = cloud.only(~interior.is_deep)
+    asked = _asked(cloud)
     made, _reconstruction = splashsurf.reconstruction_pipeline(
         (cloud.position - center).astype(np.float32),
         attributes_to_interpolate=_packed(asked),
@@ -75,7 +78,9 @@ def _mesh(splashsurf: Any, cloud: Cloud, recipe: Recipe, edge: float) -> Surface
         mesh_cleanup=True,
         decimate_barnacles=edge <= _COARSE * radius,
     )
-    triangles, used = in_order_of_use(_proper(np.asarray(made.mesh.triangles)))
+    triangles = _proper(np.asarray(made.mesh.triangles))
+    is_of_cavity = interior.contains(np.asarray(made.mesh.vertices) + center)
+    triangles, used = in_order_of_use(triangles[~is_of_cavity[triangles[:, 0]]])
     position = (np.asarray(made.mesh.vertices)[used] + center).astype(np.float32)
     told = _unpacked({name: np.asarray(values)[used] for name, values in made.point_attributes.items()}, asked)
     return SurfacePiece(cloud.name, triangles.astype(np.int32), {POSITION: position, **_answered(cloud, told, len(used))})

@@ -43,6 +43,13 @@ class Recipe(NamedTuple):
     smoothing: int
 
     @property
+    def depth(self) -> float:
+        """How far below the outermost particles the surface depends on particles [spacings]."""
+        # a kernel reaches as many spacings as its smoothing length has radii; its weights depend on densities farther inside too,
+        # but only those of particles that hardly count
+        return self.reach + 1.0
+
+    @property
     def of_grains(self) -> "Recipe":
         """The recipe of a surface that shows grains: it may be pitted, and keeps edges that are rounded off otherwise."""
         return self._replace(reach=_GRAINY_REACH, smoothing=self.smoothing // _GRAINY_CALM)
@@ -70,7 +77,7 @@ class SurfaceSettings:
     quality: str = parameter(
         GOOD,
         choices={
-            DRAFT: "Large faces, three times as fast as Good, for a first look",
+            DRAFT: "Large faces, about twice as fast as Good, for a first look",
             GOOD: "Smooth in motion and in most renders",
             FILM: "Fine faces for close-ups and clear glass, twice as slow and twice as large as Good",
         },

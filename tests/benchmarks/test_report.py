@@ -205,6 +205,16 @@ def keep(results: dict[str, Any], folder: Path) -> None:
         (folder / f"{name}.json").write_text(json.dumps(part))
 
 
+def test_sections_measured_by_hand_survive_a_whole_measurement(results: dict[str, Any], tmp_path: Path) -> None:
+    page_file = tmp_path / "docs" / "performance.md"
+    keep(results, tmp_path / "all")
+    report.write(tmp_path / "all", page_file)
+    before = page_file.read_text(encoding="utf-8")
+    page_file.write_text(before + "\n## By hand\n\nIt takes 3 s.\n", encoding="utf-8")
+    report.write(tmp_path / "all", page_file)
+    assert page_file.read_text(encoding="utf-8") == before + "\n## By hand\n\nIt takes 3 s.\n"
+
+
 def test_surfaces_and_skins_stand_with_their_sizes(results: dict[str, Any]) -> None:
     page = report.page(results)
     assert row(page, "good", "999,000") == ["good", "999,000", "331,000", "4.5", "8.5", "1.012"]
