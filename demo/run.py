@@ -142,7 +142,7 @@ def ready_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
 
 def full_scene(name: str, blender: IsolatedBlender, folder: Path) -> str:
     """Add, bake and render a ready scene in its full size."""
-    return _ready_scene(name, blender, folder, "full", size=(960, 540), samples=32)
+    return _ready_scene(name, blender, folder, "full", size=(1920, 1080), samples=32)
 
 
 def _ready_scene(name: str, blender: IsolatedBlender, folder: Path, kind: str, **settings: Any) -> str:

@@ -64,6 +64,28 @@ def turned(outline: Sequence[tuple[float, float]], *, steps: int = 64) -> Solid:
     return lofted(rings, (0.0, 0.0, outline[0][1]), (0.0, 0.0, outline[-1][1]))
 
 
+def smoothed(outline: Sequence[tuple[float, float]], *, parts: int = 3) -> list[tuple[float, float]]:
+    """A profile through the same points without corners: the first and last part are straight, each other is divided.
+
+    Source: Catmull and Rom 1974, a class of local interpolating splines.
+    """
+    found = [outline[0]]
+    for before, one, other, after in zip(outline, outline[1:], outline[2:], outline[3:], strict=False):
+        found.append(one)
+        for part in range(1, parts):
+            t = part / parts
+            weights = (
+                0.5 * t * (t * (2.0 - t) - 1.0),
+                0.5 * (t * t * (3.0 * t - 5.0) + 2.0),
+                0.5 * t * (t * (4.0 - 3.0 * t) + 1.0),
+                0.5 * t * t * (t - 1.0),
+            )
+            points = (before, one, other, after)
+            radius, height = (sum(weight * point[axis] for weight, point in zip(weights, points, strict=True)) for axis in (0, 1))
+            found.append((radius, height))
+    return [*found, *outline[-2:]]
+
+
 def lofted(rings: Sequence[Sequence[Point]], first: Point, last: Point) -> Solid:
     """A surface through rings of equally many points, from a pole to another.
 

@@ -2,17 +2,18 @@
 
 import math
 
-from ..solids import Solid, turned
+from ..solids import Solid, smoothed, turned
 from ..stages import Stage
 
 LABEL = "Pouring Bowl"
 DESCRIPTION = "A bowl of water tips and pours into a basin"
 
 # The bowl's profile (radius, height) [m]: from the center of its underside over the rim to the center of its inside.
-_OUTSIDE = [(0.0, 0.0), (0.125, 0.0), (0.13, 0.02), (0.165, 0.035), (0.2, 0.065), (0.225, 0.105), (0.24, 0.155), (0.245, 0.2)]
+_FOOT = [(0.0, 0.0), (0.125, 0.0)]
+_OUTSIDE = [(0.13, 0.02), (0.165, 0.035), (0.2, 0.065), (0.225, 0.105), (0.24, 0.155), (0.245, 0.2)]
 _RIM = [(0.238, 0.212), (0.222, 0.217), (0.207, 0.212)]
 _INSIDE = [(0.2, 0.2), (0.195, 0.16), (0.18, 0.12), (0.155, 0.085), (0.12, 0.064), (0.07, 0.053), (0.0, 0.05)]
-BOWL = [*_OUTSIDE, *_RIM, *_INSIDE]
+BOWL = [*_FOOT, *smoothed([*_OUTSIDE, *_RIM, *_INSIDE])]
 # The water: the bowl's inside up to a level, inset by half a cell.
 WATER = [(0.0, 0.056), (0.066, 0.059), (0.115, 0.07), (0.149, 0.091), (0.173, 0.125), (0.182, 0.15), (0.0, 0.15)]
 
