@@ -5,7 +5,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import CacheError, Cancelled
+from ..core.errors import CacheError, Cancelled, SceneError
 from ..core.failure import Failure
 from ..core.forecast.estimate import Estimate
 from ..core.messages import Message, SceneWarning, Topic
@@ -54,7 +54,13 @@ class Job:
         checkpoint = self._writer.read_checkpoint(self._plan.missing[0]) if self._plan.missing and not self._writer.is_replacing else None
         self._reporter.begin(cost, checkpoint[0] if checkpoint else None)
         if self._plan.missing:
-            self._simulate(checkpoint)
+            try:
+                self._simulate(checkpoint)
+            except SceneError:
+                # the warnings may tell more of what is wrong; the error itself is raised in any case
+                with contextlib.suppress(SceneError):
+                    self._reporter.check_scene()
+                raise
         else:
             self._writer.show()
         self._reporter.done()
@@ -140,6 +146,7 @@ class Job:
             if self._writer.is_checkpoint_due(number, is_last=number >= last.frame):
                 self._writer.write_checkpoint(number, simulation.snapshot())
             reporter.tell_frame(number, statistics, reporter.clock.seconds - started)
+            reporter.check_scene()
             if number >= last.frame:
                 return
             self._stop_if_asked()

@@ -68,7 +68,10 @@ class Reporter:
         }
 
     def begin(self, cost: Estimate, resumed_from: int | None) -> None:
-        """Report the start, with the warnings of the scene; one that was checked before is not checked again."""
+        """Report the start, with the warnings that are known.
+
+        A scene that was checked before is not checked again; otherwise it is checked here only if the bake resumes, see `check_scene`.
+        """
         self.emit(
             BakeStart(
                 scene=self._scene.name,
@@ -86,11 +89,28 @@ class Reporter:
         self.write_status("running")
         self.warn(_changes(self._writer))
         self.warn(_gaps(self._plan, self._writer))
-        if self._plan.missing:
-            self._warn_of_scene(cost, known)
-        else:
+        if not self._plan.missing:
             self._warnings += known or []
             self._has_checked = known is not None
+            return
+        self.warn(known or [])
+        self._has_checked = known is not None
+        if resumed_from is not None:
+            # its frames may show what such a warning has foreseen
+            self.check_scene()
+        self.warn(_cost_warnings(self._scene, self._writer, cost))
+        # before there is a checkpoint to resume from
+        self.write_status("running")
+
+    def check_scene(self) -> None:
+        """Emit the warnings of the scene, unless they are known. Finding them takes about as long as the first frame, which is told first."""
+        if self._has_checked:
+            return
+        from ..core.advice.preflight import scene_warnings
+
+        self.warn(scene_warnings(self._scene))
+        self._has_checked = True
+        self.write_status("running")
 
     def done(self) -> None:
         """Report that no wanted frame is missing."""
@@ -137,6 +157,8 @@ class Reporter:
     def tell_progress(self, progress: "Progress") -> None:
         """Report what the simulation is doing, a few times per second."""
         if progress.stage == "compiling":
+            # the first frame is far away
+            self.check_scene()
             if progress.kernels != self._kernels:
                 compiled, kernels = self._kernels = progress.kernels
                 self.emit(Compiling(frame=progress.frame, compiled=compiled, kernels=kernels))
@@ -216,15 +238,11 @@ class Reporter:
         known = recorded_warnings(self._writer.folder, self._writer.scene_hash, self._frames())
         return None if known is None else [warning for warning in known if warning.topic.is_of_scene]
 
-    def _warn_of_scene(self, cost: Estimate, known: list[SceneWarning] | None) -> None:
-        """Emit the warnings of the scene, known or found now, and those of its cost."""
-        from ..core.advice.preflight import cost_warnings, scene_warnings
 
-        self.warn(scene_warnings(self._scene) if known is None else known)
-        self.warn(cost_warnings(self._scene, cost, disk_free=free_space(self._writer.folder)))
-        self._has_checked = True
-        # before there is a checkpoint to resume from
-        self.write_status("running")
+def _cost_warnings(scene: Scene, writer: CacheWriter, cost: Estimate) -> list[SceneWarning]:
+    from ..core.advice.preflight import cost_warnings
+
+    return cost_warnings(scene, cost, disk_free=free_space(writer.folder))
 
 
 def _changes(writer: CacheWriter) -> list[SceneWarning]:

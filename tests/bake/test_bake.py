@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mpm_addon.bake import bake
 from mpm_addon.core.advice import preflight
 from mpm_addon.core.errors import CacheError, SceneError, UnstableError
 from mpm_addon.core.messages import Message, SceneWarning, Topic
@@ -234,6 +235,30 @@ def test_warnings_come_before_the_first_frame_and_are_in_the_status(scene: Path,
     # what is there already is not looked at again
     assert [event["event"] for event in bake_here(scene, tmp_path / "cache")] == ["start", "done"]
     assert json.loads((tmp_path / "cache" / "status.json").read_text())["warnings"] == status["warnings"]
+
+
+def test_with_stored_kernels_the_first_frame_does_not_wait_for_the_warnings(
+    scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]
+) -> None:
+    stand_in_simulation.kernels_to_compile = 0
+    (scene / "scene.toml").write_text((scene / "scene.toml").read_text().replace("radius = 0.2", "radius = 0.04"))
+    events = bake_here(scene, tmp_path / "cache")
+    assert [event["event"] for event in events[:4]] == ["start", "preparing", "frame", "warning"]
+    assert (events[2]["frame"], events[3]["topic"]) == (1, "thin_emitter")
+    status = json.loads((tmp_path / "cache" / "status.json").read_text())
+    assert (status["checked_frames"], [warning["topic"] for warning in status["warnings"]]) == ([1, 6], ["thin_emitter"])
+
+
+def test_a_scene_that_fails_before_its_first_frame_is_warned_of_all_the_same(
+    scene: Path, tmp_path: Path, stand_in_simulation: type[stand_in.Simulation]
+) -> None:
+    stand_in_simulation.kernels_to_compile, stand_in_simulation.refuses = 0, "holds no particle"
+    (scene / "scene.toml").write_text((scene / "scene.toml").read_text().replace("radius = 0.2", "radius = 0.04"))
+    events: list[dict[str, object]] = []
+    with pytest.raises(SceneError, match="holds no particle"):
+        bake(scene, tmp_path / "cache", on_event=lambda event: events.append(event.fields()))
+    assert [event["event"] for event in events] == ["start", "preparing", "warning", "error"]
+    assert events[2]["topic"] == "thin_emitter"
 
 
 def test_a_resumed_bake_repeats_the_scenes_warnings_without_checking_again(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mpm_addon.bake import Order, bake
-from mpm_addon.core.errors import Cancelled, UnstableError
+from mpm_addon.core.errors import Cancelled, SceneError, UnstableError
 from mpm_addon.core.failure import Failure, Kind
 from mpm_addon.core.messages import SceneWarning
 from mpm_addon.core.particles import ATTRIBUTES, BIRTH, Frame, FrameStatistics, Moment
@@ -84,6 +84,10 @@ class Simulation:
     # particles that are born at every frame after the first
     inflow = 0
     fails_at: int | None = None
+    # 0 if all are stored
+    kernels_to_compile = 2
+    # why there is no first frame
+    refuses = ""
 
     def __init__(
         self, scene: Scene, *, snapshot: dict[str, Any] | None = None, before: Any = None, report: Callable[..., Any] | None = None
@@ -109,9 +113,12 @@ class Simulation:
             self._position += PUSH
 
     def frames(self) -> Iterator[Frame]:
-        for compiled in (0, 0, 1, 2):
-            self._report(Progress("compiling", self._number, 0.5 * compiled, 0, 0, 0.0, kernels=(compiled, 2)))
+        kernels = self.kernels_to_compile
+        for compiled in (0, *range(kernels + 1)) if kernels else ():
+            self._report(Progress("compiling", self._number, compiled / kernels, 0, 0, 0.0, kernels=(compiled, kernels)))
         self._report(Progress("preparing", self._number, 0.0, 0, 0, 0.0))
+        if self.refuses:
+            raise SceneError(self.refuses)
         while self._number < self._scene.time.frame_end:
             number = self._number + 1
             substeps = self.substeps if number > self._scene.time.frame_start else 0
