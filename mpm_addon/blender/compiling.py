@@ -1,10 +1,15 @@
-"""Compiles kernels in the background if this version ships none for this computer, so that the first bake does not wait for them.
+"""Prepares the first bake in the background, so that it does not wait: kernels are compiled if this version ships none for this computer.
+
+If it ships them, only the bytecode of the modules that a bake imports is missing after an installation, and the same process writes it.
 
 Bakes have priority: while one runs, nothing is compiled here, and the bake compiles what it needs.
 """
 
 import subprocess
+import sys
 from dataclasses import dataclass
+from importlib.util import cache_from_source
+from pathlib import Path
 
 import bpy
 
@@ -29,6 +34,13 @@ class Compilation(OfSession):
 def are_shipped() -> bool:
     """Whether this version ships kernels for this platform and Python."""
     return any(shipped_file("any").parent.glob("*.zip"))
+
+
+def is_fresh() -> bool:
+    """Whether no process has run this version's simulation yet, so that Python must still compile the modules that a bake imports."""
+    if sys.dont_write_bytecode:
+        return False
+    return not Path(cache_from_source(str(PACKAGE / "core" / "stepping" / "kernel_list.py"))).is_file()
 
 
 def tick() -> float | None:
@@ -71,5 +83,5 @@ def end() -> None:
 
 def register(registrar: Registrar) -> None:
     registrar.on_removal(end)
-    if not bpy.app.background and not are_shipped():
+    if not bpy.app.background and (is_fresh() or not are_shipped()):
         registrar.timer(tick, _FIRST_SECONDS)

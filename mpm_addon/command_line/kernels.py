@@ -29,7 +29,8 @@ def _kernels(options: argparse.Namespace) -> None:
         os.nice(10)
     prepare_numba(options.threads, options.processor, is_for_others=options.package is not None)
     load_numba()
-    from ..core.stepping.compiling import make_all_ready, pack
+    from ..core.stepping.compiling import compile_unit, make_all_ready, pack
+    from ..core.stepping.kernel_list import units_of_default_scheme
 
     tell = printer(options)
     reported = -1
@@ -44,4 +45,6 @@ def _kernels(options: argparse.Namespace) -> None:
         pack(options.package, report)
     else:
         make_all_ready(report)
+        # also imports, for the first time after an installation, what a bake imports to load its kernels
+        compile_unit(units_of_default_scheme()[0])
     tell(KernelsReady())

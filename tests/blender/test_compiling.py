@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,3 +85,23 @@ def test_shipped_kernels_are_seen_without_loading_a_compiler(tmp_path: Path, mon
     path.parent.mkdir(parents=True)
     path.touch()
     assert compiling.are_shipped()
+
+
+def test_after_an_installation_the_first_bake_finds_its_modules_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a Python that has never run this version's simulation, though its kernels are shipped
+    monkeypatch.setattr(compiling, "are_shipped", lambda: True)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(compiling, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
+    begun: list[Any] = []
+    registrar: Any = SimpleNamespace(on_removal=lambda _call: None, timer=lambda call, _seconds: begun.append(call))
+    compiling.register(registrar)
+    assert begun == [compiling.tick]
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    command = worker.kernels_command()
+    subprocess.run(command, env=environment, cwd=worker.PACKAGE.parent, check=True, stdout=subprocess.DEVNULL)
+    # numba imports this only when it loads stored code
+    assert list(tmp_path.rglob("arraymath.*.pyc"))
+    compiling.register(registrar)
+    assert begun == [compiling.tick]
