@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,9 @@ from ..core.scene.description import Scene
 
 # Frames in which the weight of a finished frame halves: this share of all finished ones, and at least so many.
 MEMORY, LEAST_MEMORY = 0.2, 3.0
+# After so many frames in a row that all take this many times as long as expected, or as short, only these count, because something
+# has broken or come to rest.
+TURN, TURNED = 3, 2.0
 
 
 class Clock:
@@ -50,6 +54,8 @@ class Pace:
         self._frames = 0
         # weighted sums over finished frames: seconds, work and weights
         self._seconds = self._work = self._weight = 0.0
+        # the seconds and work of the last frames
+        self._latest: deque[tuple[float, float]] = deque(maxlen=TURN)
 
     def substep(self) -> None:
         """Record a substep."""
@@ -61,12 +67,22 @@ class Pace:
         if self._since is None or not frame.statistics.substeps:
             return
         now = self._clock.seconds
+        self._latest.append((now - self._since, self._course.get(frame.number, 1.0)))
         fading = 0.5 ** (1.0 / max(LEAST_MEMORY, MEMORY * self._frames))
         self._frames += 1
         self._seconds = fading * self._seconds + now - self._since
         self._work = fading * self._work + self._course.get(frame.number, 1.0)
         self._weight = fading * self._weight + 1.0
         self._since = now
+        self._turn()
+
+    def _turn(self) -> None:
+        """Forget the frames before the last ones if these are quite different."""
+        ratios = [seconds * self._work / (work * self._seconds) for seconds, work in self._latest if work * self._seconds > 0.0]
+        if len(ratios) == TURN < self._frames and (max(ratios) < 1.0 / TURNED or min(ratios) > TURNED):
+            self._seconds, self._work = (sum(each) for each in zip(*self._latest, strict=True))
+            self._weight = float(TURN)
+            self._frames = TURN
 
     def forecast(self, number: int, fraction: float) -> dict[str, Any]:
         """Seconds per frame of late, and until the end; None while unknown.

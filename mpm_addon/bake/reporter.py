@@ -103,7 +103,7 @@ class Reporter:
         self.write_status("running")
 
     def check_scene(self) -> None:
-        """Emit the warnings of the scene, unless they are known. Finding them takes about as long as the first frame, so that comes first."""
+        """Emit the warnings of the scene, unless they are known. They take about as long as the first frame, so it comes first."""
         if self._has_checked:
             return
         from ..core.advice.preflight import scene_warnings
