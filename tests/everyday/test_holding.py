@@ -67,6 +67,11 @@ def test_a_cup_thinner_than_a_cell_holds_almost_all() -> None:
     assert holding.leak_through("cup", offset=0.75, wall=0.5) < 0.005
 
 
+def test_a_cup_whose_floor_is_level_with_the_table_holds_water() -> None:
+    """Its floor's plane, continued below its wall, must not be a way out."""
+    assert holding.leak_onto_table() == 0.0
+
+
 @pytest.mark.long
 def test_a_thin_cup_whose_sides_are_one_to_its_nodes_leaks() -> None:
     """Negative control."""

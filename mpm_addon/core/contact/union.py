@@ -113,12 +113,24 @@ def _nearest_open_surface(
             row, sample = rows[place], tried[place, which]
             is_open = _distance_from(others, surface[row, sample]) > OPEN * spacing
             is_open[is_open] &= _distance_from(others, around[row[is_open], sample[is_open]]) > 0.0
+            foot = points[begin + row] + height[row, sample, None] * outward[row, sample]
+            is_open[is_open] &= ~_is_buried(this, others, foot[is_open], spacing)
             # the first one of each row is its lowest
             found, lowest = np.unique(place[is_open], return_index=True)
             row, sample = rows[found], sample[is_open][lowest]
             depth[begin + row], normal[begin + row] = height[row, sample], outward[row, sample]
             rows = np.delete(rows, found)
     return depth, normal
+
+
+def _is_buried(this: Obstacle, others: Sequence[Obstacle], feet: Floats, spacing: float) -> NDArray[np.bool_]:
+    """Whether points on tangent planes, shape (n, 3), lie in the collider itself, where nothing else hides it.
+
+    There the plane has left the surface: that of a cup's floor goes on below its wall, whose nodes would let material out along the floor.
+    """
+    is_buried = this.distance(feet)[0] < -OPEN * spacing
+    is_buried[is_buried] = _distance_from(others, feet[is_buried]) > OPEN * spacing
+    return is_buried
 
 
 def _distance_from(obstacles: Sequence[Obstacle], points: Floats) -> Floats:

@@ -14,6 +14,7 @@ from mpm_addon.core.contact import obstacles
 from mpm_addon.core.contact.thin_walls import Sides
 from mpm_addon.core.geometry.rotation import euler_matrix
 from mpm_addon.core.geometry.shapes.box import Box
+from mpm_addon.core.geometry.shapes.cylinder import Cylinder
 from mpm_addon.core.geometry.shapes.mesh import Mesh
 from mpm_addon.core.geometry.shapes.plane import Plane
 from mpm_addon.core.laws import LAWS
@@ -84,6 +85,26 @@ def shell(inner: float, wall: float, height: float) -> Mesh:
     sides = [(low + n, low + (n + 1) % 4, low + 4 + (n + 1) % 4, low + 4 + n) for low in (0, 4, 8) for n in range(4)]
     quads = np.array([(3, 2, 1, 0), *sides, (12, 13, 14, 15)])
     return Mesh(vertices, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
+
+
+def round_shell(inner: float, height: float, *, foot: float, rim: float, base: float, corners: int = 48) -> Mesh:
+    """A round cup of one closed mesh, with its floor's upper side at z = 0.
+
+    Args:
+        inner: radius of its inside [m].
+        foot, rim: thickness of its wall at the lower and at the upper end [m].
+        base: thickness of its floor [m].
+    """
+    angles = 2.0 * np.pi * np.arange(corners) / corners
+    rings = ((inner + foot, -base), (inner + rim, height), (inner, height), (inner, 0.0))
+    vertices = [np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(corners, z)]) for radius, z in rings]
+    here, there = np.arange(corners), (np.arange(corners) + 1) % corners
+    triangles = [np.column_stack([there, here, np.full(corners, 4 * corners)])]
+    for low in range(0, 3 * corners, corners):
+        high = low + corners
+        triangles += [np.column_stack([low + here, low + there, high + there]), np.column_stack([low + here, high + there, high + here])]
+    triangles.append(np.column_stack([3 * corners + here, 3 * corners + there, np.full(corners, 4 * corners + 1)]))
+    return Mesh(np.concatenate([*vertices, [[0.0, 0.0, -base], [0.0, 0.0, 0.0]]]), np.concatenate(triangles))
 
 
 def square(half: float) -> Mesh:
@@ -222,6 +243,24 @@ def leak_through(
     way = offset * solver.grid_spacing * np.array([1.0, dimension - 2.0, 1.0])
     floor = rise * scene.time.frame_end
     return _share_beyond(replace(scene, solver=solver), lambda simulation: diagnostics.positions(simulation) - way, floor)
+
+
+@lru_cache
+def leak_onto_table() -> float:
+    """The share of the water that a second later is beside a round cup whose inner floor is level with the table that it stands in.
+
+    Blender's Solidify gives it walls that are thinner at their foot than at their rim.
+    """
+    scene = cup()
+    cell = scene.solver.grid_spacing
+    mesh = round_shell(6.0 * cell, 15.0 * cell, foot=0.72 * cell, rim=cell, base=0.69 * cell)
+    table = Collider("table", Box(center=(0.0, 0.0, -4.0 * cell), size=(80.0 * cell, 80.0 * cell, 8.0 * cell)))
+    water = replace(scene.emitters[0], shape=Cylinder(center=(0.0, 0.0, 3.75 * cell), radius=5.75 * cell, height=7.0 * cell))
+    simulation = Simulation(replace(scene, colliders=(Collider("cup", mesh), table), emitters=(water,)))
+    for _ in simulation.frames():
+        continue
+    places = diagnostics.positions(simulation)
+    return float((np.hypot(places[:, 0], places[:, 1]) > 6.5 * cell).mean())
 
 
 @lru_cache
