@@ -17,6 +17,17 @@ def set_input(modifier: Modifier, name: str, value: Any) -> None:
     modifier.id_data.update_tag()
 
 
+def input_value(modifier: Modifier, name: str) -> Any:
+    """The value of an input of a geometry-nodes modifier by name, None if its group has no such input."""
+    try:
+        identifier = input_identifier(modifier.node_group, name)
+    except KeyError:
+        return None
+    if bpy.app.version >= (5, 2, 0):
+        return getattr(modifier.properties.inputs, identifier).value
+    return modifier.get(identifier)
+
+
 def draw_input(layout: Layout, modifier: Modifier, name: str, label: str = "") -> None:
     """Draw an input of a modifier, if its group has it, with another label if one is given."""
     try:

@@ -51,6 +51,8 @@ USED = {
     MESH: (),
     HIDDEN: (),
 }
+# Inputs that are chosen from the particles while they are 0.
+AUTOMATIC = (VOXEL_SIZE, COUNT)
 # Those of the surface of packed grains in renders.
 CLOSED = (PACKED, VOXEL_SIZE, SMOOTHING)
 

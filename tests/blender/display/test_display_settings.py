@@ -10,6 +10,7 @@ import pytest
 
 from mpm_addon.blender import display
 from mpm_addon.blender.display import assets, attribute_colors, grains, looks, materials, surface, tree
+from mpm_addon.blender.display.modifier import set_input
 from mpm_addon.blender.interface.panels import display_panels
 from mpm_addon.blender.settings import paths
 from mpm_addon.core.errors import MpmError
@@ -344,6 +345,20 @@ def test_the_panels_show_what_the_modes_use(bpy: Any, particles: Any, draw: Any)
         assert {"Pool", "Heap", "Radius Scale", "Viewport Share", "Voxel Size", "Smoothing", "Variation"} <= set(texts)
         assert "Subdivisions" not in texts
         bpy.context.view_layer.objects.active = particles
+
+
+@blender
+def test_inputs_that_are_chosen_while_they_are_zero_are_said_to_be_automatic(bpy: Any, particles: Any, draw: Any) -> None:
+    display.dress(particles, [WATER, SAND])
+    bpy.context.view_layer.objects.active = particles
+    assert "Voxel Size, Grains Each" in draw(display_panels.MPM_PT_display).texts()
+    modifier = display.modifier_of(particles)
+    set_input(modifier, tree.COUNT, 5)
+    texts = draw(display_panels.MPM_PT_display).texts()
+    assert texts.count("Voxel Size") == 2 and texts.count("Grains Each") == 1
+    set_input(modifier, tree.VOXEL_SIZE, 0.01)
+    texts = draw(display_panels.MPM_PT_display).texts()
+    assert texts.count("Voxel Size") == texts.count("Grains Each") == 1
 
 
 @blender

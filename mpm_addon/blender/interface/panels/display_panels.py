@@ -4,7 +4,7 @@ import bpy
 
 from ... import display
 from ...display import assets, grains, looks, tree
-from ...display.modifier import draw_input
+from ...display.modifier import draw_input, input_value
 from ...host.blender_types import BlenderObject, Context, Layout
 from ...host.translations import text
 from ...host.wording import title
@@ -55,6 +55,9 @@ def _draw_inputs(layout: Layout, item: BlenderObject) -> None:
     for socket in tree.INPUTS:
         if socket.name in used:
             draw_input(column, modifier, socket.name, _SHORT.get(socket.name, ""))
+    zeros = [name for name in tree.AUTOMATIC if name in used and input_value(modifier, name) == 0]
+    if zeros:
+        draw_values(column, [("Automatic", ", ".join(text(_SHORT.get(name, name)) for name in zeros))])
 
 
 def _draw_edited(layout: Layout, item: BlenderObject) -> None:
