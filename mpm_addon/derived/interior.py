@@ -1,7 +1,6 @@
-"""Particles so deep in their matter that its surface does not depend on them: without these, it takes a fraction of the time.
+"""Particles so deep in the material that its surface does not depend on them; without them, it takes a fraction of the time to make.
 
-Without them, the mesh also has a surface around the cavity they leave. It is told from the others by its place alone, since no other one
-comes near.
+The mesh then also has a surface around the cavity that they leave. It is recognized by its place alone, since no other one comes near.
 """
 
 from typing import Any
