@@ -25,6 +25,8 @@ END_SECONDS = 60.0
 SETTLING_SECONDS = 0.6
 # Of the mouse wheel, less than a page of a region at an interface scale of 1.
 _NOTCHES = 12
+# Number of times Blender handles events before it knows the button under the mouse.
+_LEARNING = 4
 # Of the screen, in pixels.
 SIZE = (1600, 900)
 
@@ -139,7 +141,10 @@ class Window:
 
     def click(self, x: int, y: int, button: int = 1) -> None:
         """Moves the mouse to a place and presses a button there."""
-        self.mouse("mousemove", str(x), str(y), "sleep", "0.3", "click", str(button))
+        self.move(x, y)
+        # a button that Blender does not know to be under the mouse yet is not pressed, and a busy Blender learns it late
+        self.run(f"result = (None for _ in range({_LEARNING}))")
+        self.mouse("click", str(button))
 
     def key(self, *keys: str) -> None:
         """Presses keys one after the other, as xdotool names them."""
