@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..geometry.distance import ON_SURFACE
 from ..geometry.shapes.plane import Plane
+from ..transfer.layout import places_of
 from .obstacle import Field, Floats, Obstacle
 
 # a surface point is open if it is farther than this from other colliders [cells]
@@ -27,6 +28,8 @@ SAMPLES = np.array(list(product(STEPS, repeat=3)))
 # number of nodes whose samples are measured at once, and of the samples of a node that are tried at once
 AT_ONCE = 2048
 TRIED = 8
+# nodes so near to a sample may tell that it is inside, and by how much deeper they must be than the sample is far [cells]
+_NEAR, _ROUNDING = 1.1, 1e-6
 
 
 def join_solids(field: Field, number: int, obstacles: Sequence[Obstacle], points: Floats, spacing: float) -> None:
@@ -48,7 +51,8 @@ def join_solids(field: Field, number: int, obstacles: Sequence[Obstacle], points
     if not near:
         return
     others = list(near.values())
-    is_free = (distance > 0.0) & (_distance_from(others, at) > 0.0)
+    beside = _distance_from(others, at)
+    is_free = (distance > 0.0) & (beside > 0.0)
     surface = at[is_free] - distance[is_free, None] * normal[is_free]
     is_twin = _belongs_to_nearer(near, number, at[is_free], surface, distance[is_free], spacing)
     field.is_hidden[tuple(each[is_free][is_twin] for each in nodes)] = True
@@ -59,7 +63,8 @@ def join_solids(field: Field, number: int, obstacles: Sequence[Obstacle], points
     hidden = np.flatnonzero(~is_free)[_distance_from(others, beyond) < OPEN * spacing]
     # nodes inside must stay inside
     least = np.where(distance[hidden] <= 0.0, 0.0, -np.inf)
-    depth, outward = _nearest_open_surface(this, others, at[hidden], least, spacing)
+    is_inside = _samples_inside(at, -np.minimum(distance, beside), hidden, spacing)
+    depth, outward = _nearest_open_surface(this, others, at[hidden], ~is_inside, least, spacing)
     is_found = np.isfinite(depth)
     found = tuple(each[hidden[is_found]] for each in nodes)
     field.distance[found] = -depth[is_found]
@@ -85,22 +90,48 @@ def _belongs_to_nearer(
     return belongs
 
 
+def _samples_inside(nodes: Floats, depth: Floats, chosen: NDArray[np.int64], spacing: float) -> NDArray[np.bool_]:
+    """Which samples of nodes are inside a collider because a node near them is deeper in it than they are far from that, (n, samples).
+
+    Where colliders rest on each other, these are nearly all, and their distances need not be measured.
+
+    Args:
+        nodes: [m], shape (m, 3).
+        depth: how deep they are at least in one of the colliders, negative outside [m], shape (m,).
+        chosen: the numbers of the nodes whose samples are asked for, shape (n,).
+    """
+    place = np.rint((nodes - nodes.min(axis=0)) / spacing).astype(np.int64) + 2
+    factors = np.array([(place[:, 1].max() + 3) * (place[:, 2].max() + 3), place[:, 2].max() + 3, 1])
+    keys = place @ factors
+    order = np.argsort(keys)
+    depths = np.append(depth[order] / spacing, -np.inf)
+    is_inside = np.zeros((len(chosen), len(SAMPLES)), np.bool_)
+    for offset in product(range(-2, 3), repeat=3):
+        away = np.linalg.norm(SAMPLES - offset, axis=1)
+        near = np.flatnonzero(away < _NEAR)
+        found = depths[places_of(keys[chosen] + np.array(offset) @ factors, keys[order])]
+        is_inside[:, near] |= found[:, None] > away[near] + _ROUNDING
+    return is_inside
+
+
 def _nearest_open_surface(
-    this: Obstacle, others: Sequence[Obstacle], points: Floats, least: Floats, spacing: float
+    this: Obstacle, others: Sequence[Obstacle], points: Floats, is_sampled: NDArray[np.bool_], least: Floats, spacing: float
 ) -> tuple[Floats, Floats]:
     """The depth [m] of points below the nearest open surface, infinite without one, and its normal; shapes (n,) and (n, 3).
 
     The surface is approximated by tangent planes at the surface points nearest to sample points outside all colliders around.
 
     Args:
+        is_sampled: which samples of the points may be outside all colliders, shape (n, samples).
         least: the least depth [m], shape (n,).
     """
     depth, normal = np.full(len(points), np.inf), np.zeros((len(points), 3))
     for begin in range(0, len(points), AT_ONCE):
         part = slice(begin, begin + AT_ONCE)
         around = points[part, None] + spacing * SAMPLES
-        distance, outward = (each.reshape(around.shape[:2] + each.shape[1:]) for each in this.distance(around.reshape(-1, 3)))
-        surface = around - distance[..., None] * outward
+        distance, outward = np.full(around.shape[:2], -np.inf), np.zeros(around.shape)
+        distance[is_sampled[part]], outward[is_sampled[part]] = this.distance(around[is_sampled[part]])[:2]
+        surface = around - np.maximum(distance, 0.0)[..., None] * outward
         height = ((surface - points[part, None]) * outward).sum(axis=2)
         height[(distance < 0.0) | (distance > spacing) | (height < least[part, None])] = np.inf
         order = np.argsort(height, axis=1, kind="stable")

@@ -80,3 +80,20 @@ def test_the_normal_midway_between_two_sides_is_that_of_one() -> None:
     obstacle = Obstacle(wall, scene(materials=(material("water"),), colliders=(wall,), grid_spacing=H))
     nodes = np.column_stack([np.zeros(9), np.arange(-4, 5) * H, np.full(9, 0.3 * H)])
     assert np.abs(obstacle.distance(nodes)[1][:, 0]) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_where_colliders_rest_on_each_other_few_distances_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Around a node in the seam, everything is inside one or the other."""
+    nodes = grid((-12, -12, -3), (12, 12, 3))
+    shapes = [box((0.0, 0.0, -5 * H), (30 * H, 30 * H, 10 * H)), box((0.0, 0.0, 5 * H), (30 * H, 30 * H, 10 * H))]
+    measured = []
+    own = Obstacle.distance
+
+    def distance(self: Obstacle, points: Floats, **options: bool) -> tuple[Floats, Floats]:
+        measured.append(len(points))
+        return own(self, points, **options)
+
+    monkeypatch.setattr(Obstacle, "distance", distance)
+    field = joined(shapes, 1, nodes)
+    assert (field.distance[0] <= 0.0).sum() > 0.4 * len(nodes)
+    assert sum(measured) < 20 * len(nodes)
