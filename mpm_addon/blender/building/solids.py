@@ -31,6 +31,35 @@ def box(size: Point) -> Solid:
     return Solid(tuple(itertools.product((-x, x), (-y, y), (-z, z))), _BOX_FACES)
 
 
+def divided_box(size: Point, steps: tuple[int, int, int], rim: float) -> Solid:
+    """A box around the origin with enough vertices to bend.
+
+    Args:
+        steps: the number of equal parts along each axis.
+        rim: the width of a further part beside each edge, which a bevel may take [the unit of the size].
+    """
+    lines = []
+    for extent, count in zip(size, steps, strict=True):
+        inner = 0.5 * extent - rim
+        lines.append([-0.5 * extent, *(inner * (2 * step / count - 1) for step in range(count + 1)), 0.5 * extent])
+    numbers: dict[Point, int] = {}
+    faces: list[Face] = []
+    for axis in range(3):
+        across, along = lines[(axis + 1) % 3], lines[(axis + 2) % 3]
+        for side in (lines[axis][0], lines[axis][-1]):
+            for (a, b), (c, d) in itertools.product(itertools.pairwise(across), itertools.pairwise(along)):
+                corners = [_turned_to(axis, (side, first, second)) for first, second in ((a, c), (b, c), (b, d), (a, d))]
+                face = tuple(numbers.setdefault(corner, len(numbers)) for corner in corners)
+                faces.append(face if side > 0.0 else face[::-1])
+    return Solid(tuple(numbers), tuple(faces))
+
+
+def _turned_to(axis: int, point: Point) -> Point:
+    """A point whose first coordinate is along an axis and whose others follow in a circle."""
+    x, y, z = (point[(k - axis) % 3] for k in range(3))
+    return x, y, z
+
+
 def prism(outline: Sequence[tuple[float, float]], depth: float) -> Solid:
     """An upright prism, half above and half below z = 0, over an outline (counterclockwise from above)."""
     count, half = len(outline), 0.5 * depth

@@ -20,8 +20,6 @@ from .solids import Point, Solid, box, sheet
 from .surfaces import Rgb, Strand, glaze, natural, paint, weather, world_of
 
 _SENSOR = 36.0
-# How often the faces of soft emitters with a bevel are halved.
-_BENDING = 4
 # As many faces of panes let light through.
 _MOST_PANES = 32
 
@@ -131,7 +129,7 @@ class Stage:
     ) -> BlenderObject:
         """Add an emitter of a named material. Velocities in m/s, angles in degrees.
 
-        One with a `bevel` [m] has round edges, and enough vertices to bend.
+        One with a `bevel` [m] has round edges.
         """
         if "velocity" in settings:
             settings["velocity"] = tuple(self._unit * part for part in settings["velocity"])
@@ -141,8 +139,6 @@ class Stage:
         make_emitter(item, preset, **settings)
         if bevel > 0.0:
             self._round(item, bevel, segments=4)
-            bent = item.modifiers.new("Subdivision", "SUBSURF")
-            bent.subdivision_type, bent.levels, bent.render_levels = "SIMPLE", _BENDING, _BENDING
             item.data.shade_smooth()
         self.emitters.append(item)
         return item

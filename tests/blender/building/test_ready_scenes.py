@@ -149,6 +149,23 @@ def test_a_block_of_jelly_has_layers_that_follow_its_uv_map(bpy: Any) -> None:
     assert [node.uv_map for node in mesh.materials[0].node_tree.nodes if node.type == "UVMAP"] == ["UVMap"]
 
 
+@blender
+def test_blocks_of_jelly_are_fine_where_they_bend_and_nowhere_else(bpy: Any) -> None:
+    """What is in a mesh is read, checked, filled and moved: their flat sides need short edges, their round edges no more faces."""
+    scene = add(bpy, "jelly_stack")
+    graph = bpy.context.evaluated_depsgraph_get()
+    blocks = [item for item in scene.objects if item.mpm.type == "emitter"]
+    assert len(blocks) == 4
+    for item in blocks:
+        mesh = item.evaluated_get(graph).data
+        assert len(mesh.polygons) < 4000
+        place, ends = np.empty(3 * len(mesh.vertices), np.float32), np.empty(2 * len(mesh.edges), np.int32)
+        mesh.attributes["position"].data.foreach_get("vector", place)
+        mesh.attributes[".edge_verts"].data.foreach_get("value", ends)
+        one, other = np.moveaxis(place.reshape(-1, 3)[ends.reshape(-1, 2)], 1, 0)
+        assert np.linalg.norm(one - other, axis=1).max() < 0.018
+
+
 def dust_of(scene: Any) -> float:
     """The size of a scene's dust [m]; 0 where it follows from the cells."""
     settings: Any = settings_of(scene, DEBRIS)
