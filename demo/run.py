@@ -48,7 +48,7 @@ FPS = 24
 ANIMATED = range(1, 49, 3)
 # Ready scenes, and the frame to render.
 READY_SCENES = {
-    "snowball": 18,
+    "snowball": 26,
     "dam_break": 14,
     "sand_castle": 22,
     "hourglass": 40,

@@ -12,7 +12,7 @@ from .materials import Shader, tree_of
 
 NAME = "MPM Powder"
 # Light is scattered so many times in a meter of packed material [1/m]: that of coarse grains, so that the air stays clear.
-_EXTINCTION = 80.0
+_EXTINCTION = 30.0
 # Fine grains scatter light mostly forward.
 _ANISOTROPY = 0.3
 _WHITE = (1.0, 1.0, 1.0)
