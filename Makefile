@@ -6,7 +6,7 @@ BOOTSTRAP := $(shell for python in python3 python3.13 python3.12 python3.11 /usr
 PYTHON := .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gallery ready-scenes tutorials recipes test test-faults test-gui fuzz build release cross-compile lint bench docs site sheet thumbnails scene-pictures tutorial-pictures translations validate lock clean
+.PHONY: help setup demo gallery ready-scenes tutorials recipes test test-faults test-gui fuzz build release cross-compile lint bench docs site thumbnails scene-pictures tutorial-pictures translations validate lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,9 +67,6 @@ docs: setup ## write docs/materials.md, the list of all messages and the scripti
 
 site: setup ## make the manual's pages from docs/ into build/site
 	@$(PYTHON) tools/site_pages.py
-
-sheet: setup ## bake and render every material preset into docs/materials.jpg; SHEET=snow for one
-	@$(PYTHON) demo/run.py sheet $(SHEET)
 
 thumbnails: setup ## bake and render the pictures of the material presets; THUMBNAILS=snow for one
 	@$(PYTHON) demo/run.py thumbnails $(THUMBNAILS)

@@ -39,8 +39,6 @@ PORTRAIT_LAMPS = (
 )
 STANDARD = ("Standard", "None")
 PORTRAIT = Studio(PORTRAIT_LAMPS, sky=(0.62, 0.72, 0.9), brightness=0.35, size=(192, 192), samples=20, bounces=12, view=STANDARD)
-SHEET_LAMPS = (Lamp("Key", (-1.1, -0.9, 1.3), 62.0, 0.7), Lamp("Rim", (1.0, 1.3, 0.9), 48.0, 0.7))
-SHEET = Studio(SHEET_LAMPS, sky=(0.6, 0.7, 0.85), brightness=0.35, size=(200, 150), samples=16, bounces=12, view=AGX)
 # Unit vector from the center of the particles to the camera.
 VIEW = np.array((0.5, -1.0, 0.5)) / np.sqrt(1.5)
 PORTRAIT_VIEW = np.array((0.31, -0.88, 0.37)) / np.linalg.norm((0.31, -0.88, 0.37))
@@ -64,7 +62,7 @@ def main() -> None:
     item.mpm.surface.is_shown = False
     context.scene.frame_set(frames[0])
     baked = read_scene(open_cache(Path(cache)).takes[-1].folder / SCENE)
-    {"display": show_display, "portrait": show_portrait, "sheet": show_on_sheet}[kind](item, baked, *rest)
+    {"display": show_display, "portrait": show_portrait}[kind](item, baked, *rest)
     item.mpm.surface.is_shown = True
     # as a bake in Blender does
     if kind == "portrait" and any(part.follows for part in item.mpm.display.parts):
@@ -125,16 +123,6 @@ def add_solids(stage: Stage, baked: Scene) -> Any:
         elif isinstance(collider.shape, Box):
             stage.seen(collider.name, box(collider.shape.size), point(collider.shape.center), (0.03, 0.025, 0.02), roughness=0.9)
     return around
-
-
-def show_on_sheet(item: Any, baked: Scene, preset: str) -> None:
-    """Show a preset's particles in the same view for all presets and frames."""
-    dress(item, baked, preset)
-    stage = Stage(context.scene, context.scene.collection, SHEET)
-    # what is clear bends its lines
-    stage.ground((0.2, 0.215, 0.23), roughness=0.5, tile=0.1)
-    stage.light((0.0, 0.0, 0.1), 1.0)
-    stage.view((0.9, -2.6, 1.35), (0.0, 0.0, 0.12), lens=100.0)
 
 
 def dress(item: Any, baked: Scene, preset: str) -> tuple[float, ...]:

@@ -87,7 +87,8 @@ def contact_sheet(frames: Sequence[Path], captions: Sequence[str], *, columns: i
         row, column = divmod(place, columns)
         sheet.paste(picture, (column * width, row * height))
         at = (column * width + letters // 2, (row + 1) * height - letters // 2)
-        ImageDraw.Draw(sheet).text(at, caption, font=ImageFont.load_default(letters), anchor="lb", fill="white")
+        font = ImageFont.load_default(letters)
+        ImageDraw.Draw(sheet).text(at, caption, font=font, anchor="lb", fill="white", stroke_width=1, stroke_fill="black")
     return sheet
 
 

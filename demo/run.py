@@ -11,9 +11,9 @@ surfaces: a liquid of these as points, as a surface of geometry nodes and as tha
 With the command line, displayed by the extension of the source tree:
 
 display: scene presets in each display mode, for the README and the manual.
-thumbnails: presets/materials/*.png, each preset in its variant of demo/portraits/scene.toml (`make thumbnails`).
+thumbnails: presets/materials/*.png, each preset in its variant of demo/portraits/scene.toml, and docs/materials.jpg, which shows
+    them all (`make thumbnails`).
 scene_presets: scene presets at four times, for docs/pictures.md (demo/preset_scenes.toml).
-sheet: docs/materials.jpg, each preset in the scene preset material_drop at three times (`make sheet`).
 
 Cropped from the screenshots of `make test-gui` in build/gui:
 
@@ -61,12 +61,6 @@ READY_SCENES = {
     "dropped_bowl": 20,
     "brick_wall": 14,
 }
-
-
-# The base material of the scene preset material_drop; all others are variants.
-FIRST_MATERIAL = "water"
-# Frames of material_drop on the sheet, and their times.
-FALLING = {8: "0.3 s", 15: "0.6 s", 49: "2 s"}
 
 
 class Shot(NamedTuple):
@@ -206,26 +200,20 @@ def scene_preset(name: str, _: IsolatedBlender, folder: Path) -> str:
 
 
 def thumbnail(name: str, _: IsolatedBlender, folder: Path) -> str:
-    """Render a material preset in the last frame of its portrait; build/thumbnails.png shows the pictures of all presets."""
+    """Render a material preset in the last frame of its portrait; docs/materials.jpg shows the pictures of all presets."""
     cache = baked("demo/portraits", folder / name, "--variant", name)
     last = read_scene(ROOT / "demo" / "portraits", name).time.frame_end
     (rendered,) = rendered_cache("portrait", cache, folder / f"{name}_picture", [last], name)
     path = write_png(opened(rendered, (128, 128)), material_preset(name).picture, colors=160)
-    there = [preset for preset in material_preset_names() if material_preset(preset).picture.is_file()]
-    contact_sheet([material_preset(preset).picture for preset in there], there, columns=6, letters=10).save(folder.with_suffix(".png"))
-    return path
+    return f"{path}, {material_sheet()}"
 
 
-def sheet(name: str, _: IsolatedBlender, folder: Path) -> str:
-    """Render a falling block of a material preset; writes the sheet once all presets are rendered."""
-    variant = () if name == FIRST_MATERIAL else ("--variant", name)
-    rendered_cache("sheet", baked("presets/scenes/material_drop", folder / name, *variant), folder / f"{name}_pictures", [*FALLING], name)
-    names = material_preset_names()
-    rendered = [folder / f"{each}_pictures" / f"{frame:04d}.png" for each in names for frame in FALLING]
-    captions = [f"{material_preset(each).label}, {time}" for each in names for time in FALLING.values()]
-    if missing := [path.parent.name for path in rendered if not path.exists()]:
-        return f"rendered; not yet {missing[0]}"
-    return write_jpeg(contact_sheet(rendered, captions, columns=6, letters=12), ROOT / "docs" / "materials.jpg", quality=80)
+def material_sheet() -> str:
+    """Write the pictures of all material presets side by side; returns the path."""
+    presets = [material_preset(name) for name in material_preset_names()]
+    shown = [preset for preset in presets if preset.picture.is_file()]
+    sheet = contact_sheet([preset.picture for preset in shown], [preset.label for preset in shown], columns=7, letters=11)
+    return write_jpeg(sheet, ROOT / "docs" / "materials.jpg", quality=88)
 
 
 def window(name: str, _: IsolatedBlender, __: Path) -> str:
@@ -261,7 +249,6 @@ KINDS: dict[str, tuple[Iterable[str], Callable[[str, IsolatedBlender, Path], str
     "display": (SHOTS, display),
     "scene_presets": (PRESET_SCENES, scene_preset),
     "thumbnails": (material_preset_names(), thumbnail),
-    "sheet": (material_preset_names(), sheet),
     "window": (WINDOW, window),
 }
 
