@@ -80,9 +80,9 @@ def use(item: Any, mode: str, number: int = 0) -> None:
     item.mpm.display.parts[number].viewport = mode
 
 
-def show_as_rendered(item: Any) -> None:
-    """Make the viewport show what renders show."""
-    group = display.modifier_of(item).node_group
+def show_as_rendered(item: Any, modifier: Any = None) -> None:
+    """Make the viewport show what renders show: of particles, or of another modifier."""
+    group = (modifier or display.modifier_of(item)).node_group
     output = next(node for node in group.nodes if node.bl_idname == "NodeGroupOutput")
     switch = output.inputs[0].links[0].from_node
     group.links.new(switch.inputs["False"].links[0].from_socket, output.inputs[0])
