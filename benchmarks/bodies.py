@@ -51,7 +51,7 @@ def scene_of(name: str, seconds: int) -> Any:
     bodies = [Collider(f"body {place}", shape, dynamic=True, density=600.0, friction=0.5) for place, shape in enumerate(shapes)]
     sides = [Plane()]
     if name == "heap":
-        sides += [Plane((-0.6 * x, -0.6 * y, 0.0), (x, y, 0.0)) for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))]
+        sides += [Plane(point=(-0.6 * x, -0.6 * y, 0.0), normal=(x, y, 0.0)) for x, y in ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))]
     around = [Collider(f"side {place}", side, friction=0.5) for place, side in enumerate(sides)]
     return Scene(name, Solver(grid_spacing=0.05), {}, (), time=Time(frame_end=24 * seconds + 1), colliders=(*bodies, *around))
 
