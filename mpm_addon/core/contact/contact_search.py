@@ -138,7 +138,9 @@ class ContactSearch:
         # kernels are compiled for contiguous arrays
         first, second = np.ascontiguousarray(numbers.T)
         is_body = second < count
-        arms = points - table.centers[first]
+        # two bodies meet in the middle of a gap, so that they keep their angular momentum; what is no body touches the body's own surface
+        touched = points + np.where(is_body, 0.0, 0.5 * gaps)[:, None] * normals
+        arms = touched - table.centers[first]
         centers = table.centers[np.where(is_body, second, 0)]
         others = np.zeros_like(points)
         for number in np.unique(second[~is_body]):

@@ -72,6 +72,8 @@ class RigidBodies:
         # the contacts of the last substep, see `warm_start`
         self._kept = np.zeros((0, SIZE))
         self._standstill, self.is_still = Standstill(), False
+        # the mean velocities of their centers in the substep [m/s]
+        self._means = np.zeros((0, 3))
         self._uplift = Uplift(self._spacing, scene.solver.dimension, fields.fluids) if len(fields.fluids) else None
         self._is_driven = any(surface.obstacle.is_moving or surface.obstacle.collider.animation is not None for surface in self._others)
         # each body's inverse Jacobian from the last substep
@@ -242,10 +244,13 @@ class RigidBodies:
         for number in self._close:
             if is_present[number]:
                 self._exchange(number, before, store, dt)
+        is_held = self.is_near.copy()
         if len(found.contacts.first):
-            self._solve(found, table.velocities, gravity, dt, was_still=not before.any())
+            is_held |= self._solve(found, table.velocities, gravity, dt, was_still=not before.any())
         else:
             self._kept = np.zeros((0, SIZE))
+        # in free flight, the velocity is that at the end of the substep; what contact allows is how bodies move within it
+        self._means = table.state[:, VELOCITY] - 0.5 * dt * accelerations * ~is_held[:, None]
         for number in self._close:
             self.bodies[number].place()
             self.groups[number].move_to(0.0)
@@ -269,8 +274,8 @@ class RigidBodies:
             bodies = SolverBodies(before.copy(), *self._inverse())
             self._impacts = impacts_of(breakables, self.surfaces, self._others, contacts, bodies, self._table.centers, dt)
 
-    def _solve(self, found: Touching, velocities: Floats, gravity: Floats, dt: float, *, was_still: bool) -> None:
-        """Apply the impulses of all contacts, and let bodies rest whose velocities would be noise."""
+    def _solve(self, found: Touching, velocities: Floats, gravity: Floats, dt: float, *, was_still: bool) -> NDArray[np.bool_]:
+        """Apply the impulses of all contacts, and let bodies rest whose velocities would be noise; returns which bodies contacts hold."""
         contacts, table = found.contacts, self._table
         first, reach = contacts.first, REACH * table.gyration
         forces = forces_of(first, found.partner, found.places, reach, self._kept)
@@ -285,6 +290,12 @@ class RigidBodies:
         # forces that hold all bodies where they are need not become better
         if not (was_still and resting.all() and np.array_equal(kept[:, : PLACE.stop], self._kept[:, : PLACE.stop])):
             self._kept = kept
+        # not what rebounds, and what is so near that a body on its parabola could overlap it
+        is_close = contacts.gap + dt * contacts.approach(velocities) < 0.5 * dt * gained
+        holding = np.flatnonzero((self._least <= 0.0) & ((impulses[:, 0] > 0.0) | is_close))
+        is_held = np.zeros(count + 1, np.bool_)
+        is_held[contacts.first[holding]] = is_held[contacts.second[holding]] = True
+        return is_held[:count]
 
     def _find_contacts(self, velocities: Floats, gravity: Floats, dt: float) -> Touching:
         # an infinite collider counts with its speed near the bodies
@@ -357,7 +368,7 @@ class RigidBodies:
         moves = np.zeros((len(self.bodies), 6))
         if self.touching is not None:
             moves = self.touching.contacts.separation(*self._inverse(), table.gyration)
-        table.advance(dt, moves, self._is_present)
+        table.advance(dt, self._means, moves, self._is_present)
         self._standstill.end(table.state, self._kept)
         if self.breaking is not None and self._impacts:
             self._standstill.forget()

@@ -70,10 +70,10 @@ class Contacts(NamedTuple):
         gap, normals = gap[bouncing], self.normals[bouncing]
         approach = ((self._velocities(free)[bouncing] - self.others[bouncing]) * normals).sum(axis=1)
         pull = (self._velocities(np.hstack([accelerations, np.zeros_like(accelerations)]))[bouncing] * normals).sum(axis=1)
-        # velocities are those at the middle of the substep; this one is at its start, at the height of the gap
-        before = approach - 0.5 * dt * pull
+        # velocities are those at the end of the substep; this one is at its start, at the height of the gap
+        before = approach - dt * pull
         squared = self.restitution[bouncing] ** 2 * np.maximum(before**2 - 2.0 * pull * gap, 0.0) + 2.0 * pull * gap
-        rebound = 0.5 * dt * pull + np.sqrt(np.maximum(squared, 0.0))
+        rebound = dt * pull + np.sqrt(np.maximum(squared, 0.0))
         meets = (approach < 0.0) & (gap + dt * approach < 0.0) & (rebound > 0.0)
         least[bouncing[meets]] = rebound[meets]
         return least

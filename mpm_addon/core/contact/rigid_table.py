@@ -86,7 +86,7 @@ class RigidTable:
         self.state[chosen, VELOCITY] = velocities[chosen, :3]
         self.state[chosen, SPIN] = spin[chosen]
 
-    def advance(self, dt: float, moves: Floats, chosen: np.ndarray) -> None:
+    def advance(self, dt: float, means: Floats, moves: Floats, chosen: np.ndarray) -> None:
         """Move the chosen bodies (n,): centers on straight lines, rotations with the angular velocity at mid-substep.
 
         The implicit midpoint rule on SO(3): R <- exp(dt w) R, with w = I(R_m)^-1 L at R_m = exp(dt w / 2) R (Hairer, Lubich and
@@ -94,6 +94,7 @@ class RigidTable:
 
         Args:
             dt: [s].
+            means: the velocities of the centers on the way [m/s], shape (n, 3).
             moves: further displacements [m] and rotations [rad] that change no velocity, shape (n, 6).
         """
         state, sizes = self.state[chosen], np.repeat([self.gyration[chosen], np.ones(chosen.sum())], 3, axis=0).T
@@ -104,7 +105,7 @@ class RigidTable:
             middle = rotation_matrices(0.5 * dt * turning) @ rotations
             turning = np.einsum("nij,nj->ni", middle @ inverse @ middle.transpose(0, 2, 1), spin)
         # a body that rests keeps its pose to the last bit
-        way, turn = dt * state[:, VELOCITY] + moves[:, :3], dt * turning
+        way, turn = dt * means[chosen] + moves[:, :3], dt * turning
         turned = orthonormal(rotation_matrices(moves[:, 3:]) @ rotation_matrices(turn) @ rotations)
         is_turned = turn.any(axis=1) | moves[:, 3:].any(axis=1)
         # displacements m dX of bodies that are moved apart change their angular momentum by m dX × V

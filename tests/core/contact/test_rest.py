@@ -19,6 +19,6 @@ def test_displacements_that_only_round_are_left_out(size: float, is_moved: bool)
     before = table.state.copy()
     moves = np.full((1, 6), size) * ([table.gyration[0]] * 3 + [1.0] * 3)
     for _ in range(10):
-        table.advance(0.004, moves, np.ones(1, np.bool_))
+        table.advance(0.004, np.zeros((1, 3)), moves, np.ones(1, np.bool_))
     for part in (CENTER, ROTATION):
         assert np.array_equal(table.state[:, part], before[:, part]) != is_moved
