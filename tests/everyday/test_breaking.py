@@ -1,9 +1,9 @@
-"""Snow breaks into chunks and powder."""
+"""Snow breaks into chunks and powder, and a glass into pieces."""
 
 import numpy as np
 import pytest
 
-from .cases import breaking
+from .cases import breaking, thrown_glass
 
 
 def test_pieces_of_known_points() -> None:
@@ -38,3 +38,10 @@ def test_a_snowball_without_randomness_has_no_chunks() -> None:
     """Negative control."""
     found = breaking.broken(particles=20_000, is_random=False)
     assert len(found) <= 2
+
+
+@pytest.mark.parametrize("is_full", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_a_thick_glass_breaks_where_it_is_thrown_down_and_not_where_it_falls_from_a_low_table(is_full: bool) -> None:
+    assert thrown_glass.pieces(speed=4.0, is_full=is_full) >= 3
+    # as after a fall of 10 cm
+    assert thrown_glass.pieces(speed=1.4, is_full=is_full) == 1
