@@ -1,7 +1,7 @@
 """The node group MPM Foam: spray, foam and bubbles as points, which render as spheres.
 
-A particle of foam stands for many bubbles. In renders, it becomes several small ones around its place, with sizes of a power law; they
-cover the area that it would cover. Single large ones would look like grains of salt.
+A particle of foam stands for many bubbles. In renders, it becomes several small ones around its place, with sizes of a power law; single
+large ones would look like grains of salt.
 """
 
 from typing import Any
@@ -18,11 +18,13 @@ INPUTS = (
     Socket(SIZE_SCALE, "Float", "Factor on the diameter", 1.0, 0.0, 100.0),
     *(Socket(name, "Bool", f"Show {name.lower()}", default=True) for name in KINDS),
     Socket(MATERIAL, "Material", "Material of the points"),
-    Socket(COUNT, "Int", "Small drops and bubbles of each particle in renders, which cover its area", 12, 1, 50),
+    Socket(COUNT, "Int", "Small drops and bubbles of each particle in renders", 12, 1, 50),
 )
 # Particles shrink in this last part of their life.
 _SHRINKING = 0.25
 _FOAM = KINDS.index("Foam")
+# The area that small ones cover, relative to that of the particle: as much would look like less, because many lie behind one another.
+_COVER = 2.0
 # All small ones together.
 _MOST = 3e6
 # How far small ones are from the particle at most [diameters], and how flat their cloud is where they float on the surface.
@@ -77,12 +79,12 @@ def _small(builder: Builder, number: Any, count: Any) -> Any:
     """The radius of each small one.
 
     Of sizes between 1 and q with the density r^(-k-1), a share u is smaller than r = (1 - u (1 - q^-k))^(-1/k), and the mean of r^2 is
-    k / (k - 2) (1 - q^(2-k)) / (1 - q^-k), by which sizes are divided, so that together they cover the area of the particle.
+    k / (k - 2) (1 - q^(2-k)) / (1 - q^-k), by which sizes are divided.
     """
     span = 1.0 - _LARGEST**-_EXPONENT
     smaller = builder.math("MULTIPLY", builder.random("FLOAT", 0.0, 1.0, number, 3), span)
     size = builder.math("POWER", builder.math("SUBTRACT", 1.0, smaller), -1.0 / _EXPONENT)
     mean = _EXPONENT / (_EXPONENT - 2.0) * (1.0 - _LARGEST ** (2.0 - _EXPONENT)) / span
-    share = builder.math("POWER", builder.math("MULTIPLY", count, mean), -0.5)
+    share = builder.math("POWER", builder.math("MULTIPLY", count, mean / _COVER), -0.5)
     factor = builder.switch("FLOAT", builder.is_equal(count, 1), builder.math("MULTIPLY", size, share), 1.0)
     return builder.math("MULTIPLY", builder.out("GeometryNodeInputRadius"), factor)

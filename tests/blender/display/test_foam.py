@@ -60,12 +60,12 @@ def test_the_viewport_shows_each_particle_as_it_is(bpy: Any, item: Any) -> None:
     assert len(radius) == SIDE**3
 
 
-def test_renders_show_small_ones_that_cover_the_area_of_the_particle(bpy: Any, item: Any) -> None:
+def test_renders_show_small_ones_that_cover_twice_the_area_of_the_particle(bpy: Any, item: Any) -> None:
     show_as_rendered(item, item.modifiers[0])
     position, radius, kind = points_of(bpy)
     count = 12
     assert len(radius) == count * SIDE**3
-    assert (radius**2).sum() == pytest.approx(SIDE**3 * (0.5 * SIZE) ** 2, rel=0.05)
+    assert (radius**2).sum() == pytest.approx(2.0 * SIDE**3 * (0.5 * SIZE) ** 2, rel=0.05)
     assert radius.max() / radius.min() == pytest.approx(5.0, rel=0.05)
     away = position - APART * np.round(position / APART)
     assert np.abs(away).max() < 4.0 * SIZE

@@ -30,7 +30,7 @@ _STANDING = (
 
 def build(stage: Stage) -> None:
     stage.frames(96)
-    stage.cells(0.21, full=0.122)
+    stage.cells(0.225, full=0.122)
     ground = spread(-50.0, 50.0, 0.4, growth=1.08), spread(-25.0, 60.0, 0.4, growth=1.055)
     slope = stage.natural("Slope", slab(*ground, _deep, slope_height), _SNOW, 2.5, relief=0.04)
     stage.collide(slope, surface="separate", friction=0.25)

@@ -13,7 +13,7 @@ _PANE = 0.012
 
 def build(stage: Stage) -> None:
     stage.frames(72)
-    stage.cells(0.022, full=0.0138)
+    stage.cells(0.0226, full=0.0138)
     stage.floor(1.2, (0.20, 0.23, 0.26), tile=0.2)
     half = 0.5 * _LENGTH, 0.5 * _WIDTH
     stage.domain((-half[0], -half[1], 0.0), (half[0], half[1], _HEIGHT))

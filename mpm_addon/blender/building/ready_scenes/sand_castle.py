@@ -15,6 +15,7 @@ _WALL, _SIDE, _HEIGHT = 0.09, 0.34, 0.17
 _BATTLEMENT = 0.045
 _SAND = ((0.34, 0.235, 0.135), (0.50, 0.37, 0.225))
 _SHELLS = ((0.42, 0.36, 0.31), (0.72, 0.66, 0.58))
+_SEA = (0.012, 0.075, 0.10)
 # Where earlier waves have wetted the beach: between the sea and the castle.
 _STRAND = Strand(0.1, 0.5, 1.6)
 # The outside of a toy bucket that stands on its rim, and of the rim itself: (radius, height) [m].
@@ -23,9 +24,10 @@ _BUCKET = [(0.0, 0.0), (0.118, 0.0), (0.122, 0.006), (0.118, 0.014), (0.108, 0.0
 
 def build(stage: Stage) -> None:
     stage.frames(72)
-    stage.cells(0.0235, full=0.0136)
+    stage.cells(0.0258, full=0.0136)
     stage.obstacle("Floor", box((3.6, 3.6, 0.2)).moved((0.0, 0.0, -0.1)), friction=0.6)
     stage.natural("Beach", sheet([(-12.0, 0.0), (40.0, 0.0)], 80.0), _SAND, 0.02, relief=0.25, wet=_STRAND)
+    stage.seen("Sea", sheet([(7.0, 0.01), (60.0, 0.01)], 160.0), (0.0, 0.0, 0.0), _SEA, roughness=0.12)
     stage.natural("Shells", together(list(_shells())), _SHELLS, 0.01, relief=0.1)
     bucket = stage.seen("Bucket", turned(_BUCKET, steps=96), (0.80, 0.72, 0.0), (0.62, 0.03, 0.02), roughness=0.25)
     bucket.data.shade_smooth()
