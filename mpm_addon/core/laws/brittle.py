@@ -125,7 +125,7 @@ class Brittle(DirectedLaw, ElasticLaw):
         100.0,
         unit="J/m^2",
         above=0.0,
-        help="Energy per area of a crack; higher values give fewer and larger pieces (biscuit 10, glass 300, wood 1300)",
+        help="Energy per area of a crack; higher values give fewer and larger pieces (biscuit 10, glass 110, wood 1300)",
     )
     grain_strength: float = parameter(
         1.0, above=0.0, maximum=1.0, help="Strength across the grain, relative to that along it (1 has no grain, wood 0.1)"
