@@ -77,25 +77,25 @@ def points() -> dict[str, Any]:
     return {"count": len(vertices), "middle": places.reshape(-1, 3).mean(axis=0).tolist()}
 
 
-def open_all_panels() -> None:
-    """Open every panel of the extension, as if its header had been clicked."""
-    panels = [item for item in all_panels.CLASSES if issubclass(item, bpy.types.Panel)]
-    # without its parent, it would be shown above all others
-    panels.append(getattr(bpy.types, "MPM_PT_export"))  # noqa: B009
-    for panel in reversed(panels):
-        bpy.utils.unregister_class(panel)
-    for panel in panels:
-        panel.bl_options = set(getattr(panel, "bl_options", ())) - {"DEFAULT_CLOSED"}
-        bpy.utils.register_class(panel)
+def open_all_panels(category: str) -> None:
+    """Show copies of all panels of the sidebar, open, in a tab of their own: in their own tab, Blender keeps whether a panel is closed."""
+    panels = [item for item in all_panels.CLASSES if issubclass(item, bpy.types.Panel) and item.bl_space_type == "VIEW_3D"]
+    for panel in (*panels, getattr(bpy.types, "MPM_PT_export")):  # noqa: B009
+        parent = getattr(panel, "bl_parent_id", "")
+        options = set(getattr(panel, "bl_options", ())) - {"DEFAULT_CLOSED"}
+        _register_copy(panel, category, {"bl_options": options, "bl_parent_id": f"{parent}_{category}" if parent else ""})
 
 
 def open_panels(names: Sequence[str], category: str) -> None:
-    """Show copies of panels, open, in a tab of their own: in their own tab, Blender keeps whether a panel is closed."""
+    """Show copies of panels, open, in a tab of their own, without those around them."""
     for number, name in enumerate(names):
-        panel = getattr(bpy.types, name)
-        copied = {key: value for key, value in vars(panel).items() if not key.startswith("__") and key != "bl_rna"}
-        changed = {"bl_idname": f"{name}_{category}", "bl_category": category, "bl_options": set(), "bl_parent_id": "", "bl_order": number}
-        bpy.utils.register_class(type(f"{name}_{category}", panel.__bases__, {**copied, **changed}))
+        _register_copy(getattr(bpy.types, name), category, {"bl_options": set(), "bl_parent_id": "", "bl_order": number})
+
+
+def _register_copy(panel: Any, category: str, changed: dict[str, Any]) -> None:
+    name = f"{panel.__name__}_{category}"
+    copied = {key: value for key, value in vars(panel).items() if not key.startswith("__") and key != "bl_rna"}
+    bpy.utils.register_class(type(name, panel.__bases__, {**copied, **changed, "bl_idname": name, "bl_category": category}))
 
 
 def panels_shown() -> list[str]:

@@ -154,8 +154,9 @@ def test_no_text_in_the_sidebar_is_cut(walk: Walk, scale: float, theme: str) -> 
     # behind the panels, nothing that looks like dots
     window.run("space = area_of('VIEW_3D')[1].spaces.active; space.shading.type = 'WIREFRAME'; space.overlay.show_overlays = False")
     window.run("[item.hide_set(True) for item in scene().objects]")
-    window.run(f"open_all_panels(); choose_theme({theme!r}); CONTEXT.preferences.view.ui_scale = {scale}")
-    window.run('result = show_sidebar("MPM")')
+    tab = f"All{theme}{100 * scale:.0f}"
+    window.run(f"open_all_panels({tab!r}); choose_theme({theme!r}); CONTEXT.preferences.view.ui_scale = {scale}")
+    window.run(f"result = show_sidebar({tab!r})")
     found: dict[int, list[tuple[int, int]]] = {}
     for number, page in enumerate(window.pages("VIEW_3D", "UI"), 1):
         page.save(walk.folder / f"sidebar_{scale:.0%}_{theme}_{number:02d}.png")
