@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # Blender has these already
     from tools.gui.interface import area_of, within
 
 CONTEXT: Any = bpy.context
+# copies of the extension's panels, which Blender would go on drawing when the extension is gone
+_COPIES: list[Any] = []
 
 
 def scene() -> Any:
@@ -92,10 +94,18 @@ def open_panels(names: Sequence[str], category: str) -> None:
         _register_copy(getattr(bpy.types, name), category, {"bl_options": set(), "bl_parent_id": "", "bl_order": number})
 
 
+def forget_copies() -> None:
+    """Remove the copies of panels, those inside of others first."""
+    while _COPIES:
+        bpy.utils.unregister_class(_COPIES.pop())
+
+
 def _register_copy(panel: Any, category: str, changed: dict[str, Any]) -> None:
     name = f"{panel.__name__}_{category}"
     copied = {key: value for key, value in vars(panel).items() if not key.startswith("__") and key != "bl_rna"}
-    bpy.utils.register_class(type(name, panel.__bases__, {**copied, **changed, "bl_idname": name, "bl_category": category}))
+    made = type(name, panel.__bases__, {**copied, **changed, "bl_idname": name, "bl_category": category})
+    bpy.utils.register_class(made)
+    _COPIES.append(made)
 
 
 def panels_shown() -> list[str]:

@@ -161,6 +161,7 @@ def test_no_text_in_the_sidebar_is_cut(walk: Walk, scale: float, theme: str) -> 
     for number, page in enumerate(window.pages("VIEW_3D", "UI"), 1):
         page.save(walk.folder / f"sidebar_{scale:.0%}_{theme}_{number:02d}.png")
         found[number] = cut_texts(page, scale)
+    window.run("forget_copies()")
     assert not any(found.values()), f"cut texts in the pictures sidebar_{scale:.0%}_{theme}: {found}"
 
 
