@@ -16,15 +16,18 @@ import math
 from ..arithmetic.operations import constant, generic
 from ..arithmetic.vector import element, load, shuffled, store
 from ..compilation.kernel import kernel
-from ..transfer.blocks import NODE
+from ..transfer.blocks import BLOCK, NODE
+from ..transfer.node_lookup import corner_place, neighbor_of_node
 
 STICKY, SLIP, SEPARATE = 0, 1, 2
 # number of sweeps over the feet, which share nodes
 SWEEPS = 2
 # upper bound on the share of a node with hardly any mass [1/kg], so that it fits into float32
 LARGEST_SHARE = 1e30
-# Solids touch if there is at least this share of the mass above at a foot. Where a flat body ends at the surface, it is half.
-TOUCHING = 0.44
+# Material touches if there is at least this share of the mass above at a foot: solids, where it is half at the end of a flat body; and
+# fluids, over the share of the kernels there that is outside. Their particles are spaced unevenly, so that with a share nearer to 1 they
+# would go on sinking wherever the mass is low for a moment.
+TOUCHING, TOUCHING_FLUID = 0.44, 0.8
 # what is at a foot: no material, material on the surface, or only material that came through the wall from the other side
 IDLE, ACTIVE, BEHIND = 0, 1, 2
 
@@ -53,6 +56,32 @@ def apply_impulse(nodes, feet, foot, impulse):
         store(nodes, at, load(nodes, at, 4) + feet.shares[foot, n] * impulse)
 
 
+@generic
+def find_above(foot, point, rows, around, distance, feet):
+    """Find the nodes outside around the point one cell above a foot.
+
+    Args:
+        point: from the origin of the block of its node [cells], a tuple (x, y, z).
+        rows: (node blocks + 1,) the collider's row of each node block; around: (27 or 9,) the node blocks around the block.
+        distance: see `LevelSets`.
+    """
+    x, y, z = point
+    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
+    block_nodes, above = distance.shape[1], 0
+    for corner in range(8):
+        jx, jy, jz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
+        is_within = abs(x - jx) < 1.0 and abs(y - jy) < 1.0 and abs(z - jz) < 1.0
+        is_within = is_within and min(jx, jy, jz) >= -BLOCK and max(jx, jy, jz) < 2 * BLOCK
+        block = neighbor_of_node(jx, jy, jz, around) if is_within else -1
+        if block < 0:
+            continue
+        at = corner_place(jx, jy, jz, around)
+        if rows[block] < 0 or distance[rows[block], at] > 0.0:
+            feet.above[foot, above] = block * block_nodes + at
+            above += 1
+    feet.above_counts[foot] = above
+
+
 @kernel
 def material_above(nodes, feet, foot):
     """Among the nodes outside, around the point one cell above a foot: the greatest mass [kg] and normal speed [m/s]."""
@@ -70,7 +99,7 @@ def material_above(nodes, feet, foot):
 
 @kernel
 def settling_speed(feet, foot, velocity, fullness, speed_above, fastest):
-    """The speed with which a solid may sink toward the surface, because it does not touch yet [m/s].
+    """The speed with which material may sink toward the surface, because it does not touch yet [m/s].
 
     In an impact, sinking would take energy, so it waits until what is above hardly moves.
 
@@ -80,11 +109,12 @@ def settling_speed(feet, foot, velocity, fullness, speed_above, fastest):
         speed_above: normal speed of the material above [m/s].
         fastest: where there is next to no mass at the foot [m/s].
     """
-    if not feet.settles[foot] or fullness >= TOUCHING or speed_above >= 2.0 * fastest:
+    touching = feet.touching[foot]
+    if fullness >= touching or speed_above >= 2.0 * fastest:
         return 0.0
     u, v, w = velocity
     inward = -(u * feet.normals[4 * foot] + v * feet.normals[4 * foot + 1] + w * feet.normals[4 * foot + 2])
-    return min(max(inward, 0.0), min(fastest, 2.0 * fastest - speed_above) * (1.0 - fullness / TOUCHING))
+    return min(max(inward, 0.0), min(fastest, 2.0 * fastest - speed_above) * (1.0 - fullness / touching))
 
 
 @kernel
@@ -105,7 +135,7 @@ def find_material(nodes, feet, foot, surface, settling):
 
     Args:
         surface: STICKY, SLIP or SEPARATE.
-        settling: the greatest speed with which solids above the surface sink onto it [m/s].
+        settling: the greatest speed with which material above the surface sinks onto it [m/s].
     """
     mass_inside = 1.0 * nodes[NODE * feet.nodes[foot] + 3]
     if mass_inside == 0.0:

@@ -49,7 +49,7 @@ def apply_initial_impulses(tickets, nodes, deep, feet, lone, slabs, surfaces, fr
         slabs: see `Slabs`.
         surfaces: (colliders,) STICKY, SLIP or SEPARATE.
         frictions: (colliders, 2) Coulomb coefficients, on solids and on fluids.
-        settling: the greatest speed with which solids above a surface sink onto it [m/s].
+        settling: the greatest speed with which material above a surface sinks onto it [m/s].
 
     Returns:
         Whether a foot that is not lone has material.

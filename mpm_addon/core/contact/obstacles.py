@@ -32,7 +32,7 @@ from .union import join_solids
 
 # material is expelled this many times faster than needed to leave in time
 EXPULSION_HASTE = 2.0
-# A solid above a surface sinks onto it at this share of the speed of free fall from the height of a cell, at most. Contact begins before
+# Material above a surface sinks onto it at this share of the speed of free fall from the height of a cell, at most. Contact begins before
 # it touches: it lands too high, by up to three quarters of a cell. It bears its whole weight meanwhile, so friction does not change.
 SETTLING = 0.2
 # the nodes around a point of a surface are nearer to it than this: the diagonal of a cell [cells]
@@ -81,7 +81,8 @@ class ObstacleGroup:
         self._dimension = scene.solver.dimension
         self._is_cubic = scene.solver.kernel == "cubic"
         self._reach = (SUNKEN + (CUBIC_REACH if self._is_cubic else QUADRATIC_REACH)) * self.spacing
-        self._fields = fields
+        # where water sinks onto what moves, floating bodies sink too deep, and thin walls leak more
+        self._fields = fields._replace(settles=fields.settles & ~fields.is_fluid) if self.is_moving else fields
         self._surfaces = np.array([obstacle.surface for obstacle in obstacles])
         self._frictions = np.array([obstacle.frictions for obstacle in obstacles])
         self._motions = np.stack([obstacle.rigid for obstacle in obstacles])
@@ -233,7 +234,7 @@ class ObstacleGroup:
         self._filled = numbered(self._level_sets, found, shape[1])
 
     def take_gravity(self, gravity: Floats) -> None:
-        """Set the acceleration [m/s^2], shape (3,), with which solids settle on the colliders."""
+        """Set the acceleration [m/s^2], shape (3,), with which material settles on the colliders."""
         self._settling = SETTLING * math.sqrt(float(np.linalg.norm(gravity)) * self.spacing)
 
     def apply_initial_impulses(self, store: ParticleStore) -> None:

@@ -22,7 +22,8 @@ from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared
 from ..transfer.blocks import BLOCK, NEIGHBORS
 from ..transfer.node_lookup import corner_place, neighbor_of_node, node_of_place
-from .feet import lowering
+from .coverage import covered_share
+from .feet import TOUCHING, TOUCHING_FLUID, find_above, lowering
 
 OUTSIDE, AT_SURFACE, DEEP = 0, 1, 2
 # how far a foot may touch nodes beyond its own block: slabs of one color are one block apart
@@ -77,7 +78,8 @@ class Feet(NamedTuple):
         active: * the feet with material that are not lone, those of a run from its first index on, shape (n,).
         nodes, rows: the node of each foot, in both numberings, shape (n,).
         own: the index of this node among the corners, shape (n,); -1 if it is not among them.
-        is_fluid: whether only fluids move the node, shape (n,); settles: whether what does settles on the surface, shape (n,).
+        is_fluid: whether only fluids move the node, shape (n,).
+        touching: the share of the mass above from which on the material touches, shape (n,); 0 where it does not settle on the surface.
         lowered: the part of its node's own velocity in the velocity of solids at the foot, shape (n,); see `feet.lowering`.
         is_lone: whether the foot shares no node with another or with a deep node, shape (n,); see `lone_feet`.
         filling: the mass with which the collider fills the node, at least [kg], shape (n,).
@@ -106,7 +108,7 @@ class Feet(NamedTuple):
     rows: NDArray[np.int32]
     own: NDArray[np.int32]
     is_fluid: NDArray[np.bool_]
-    settles: NDArray[np.bool_]
+    touching: NDArray[np.float64]
     lowered: NDArray[np.float64]
     is_lone: NDArray[np.bool_]
     filling: NDArray[np.float64]
@@ -146,12 +148,12 @@ def allocate_feet(
         "active_end": np.zeros(runs, np.int64),
         "counted": np.zeros(row_nodes),
         **{name: np.zeros(places, np.int32) for name in ("active", "nodes", "rows", "own", "counts", "above_counts")},
-        **{name: np.zeros(places, np.bool_) for name in ("is_fluid", "settles", "is_lone")},
+        **{name: np.zeros(places, np.bool_) for name in ("is_fluid", "is_lone")},
         **{name: np.zeros(around, np.int32) for name in ("corners", "row_corners")},
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
         **{name: np.zeros(vectors, dtype) for name in ("places", "normals", "velocities", "offsets", "friction_impulses")},
-        **{name: np.zeros(places) for name in ("lowered", "filling", "settling", "ease", "pressing", "normal_impulses")},
+        **{name: np.zeros(places) for name in ("touching", "lowered", "filling", "settling", "ease", "pressing", "normal_impulses")},
     }
     return Feet(**arrays)
 
@@ -332,11 +334,12 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, highest, feet):
     feet.velocities[4 * foot], feet.velocities[4 * foot + 1], feet.velocities[4 * foot + 2] = u, v, w
     feet.nodes[foot] = number * block_nodes + place
     feet.rows[foot] = node
-    feet.is_fluid[foot], feet.settles[foot] = level_sets.is_fluid[number], level_sets.settles[number]
+    feet.is_fluid[foot], feet.touching[foot] = level_sets.is_fluid[number], 0.0
     feet.filling[foot] = level_sets.filling[number]
     feet.is_lone[foot], feet.own[foot] = False, -1
-    feet.lowered[foot] = lowering(depth, normal, highest) if level_sets.settles[number] else 0.0
-    count, above = 0, 0
+    settles, sinks = level_sets.settles[number] and not feet.is_fluid[foot], level_sets.settles[number] and feet.is_fluid[foot]
+    feet.lowered[foot] = lowering(depth, normal, highest) if settles else 0.0
+    count, outside = 0, 0.0
     is_spline = feet.linear.shape[1] == SPLINE_CORNERS
     side, shift = (3, 0.5) if is_spline else (2, 1.0)
     cx, cy, cz = math.floor(x + shift) - 1, math.floor(y + shift) - 1, math.floor(z + shift) - 1
@@ -361,21 +364,12 @@ def place_foot(foot, node, depth, normal, level_sets, neighbors, highest, feet):
         feet.row_corners[foot, count] = other * block_nodes + at if is_inside else -1
         feet.linear[foot, count] = share
         feet.even[foot, count] = share * corner_weight(height, is_spline)
+        covered = covered_share(distance[other, at] / level_sets.spacing, is_cubic_spline=False) if sinks and other >= 0 else 0.0
+        outside += share * (1.0 - covered)
         count += 1
-    x, y, z = x + nx, y + ny, z + nz
-    cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
-    for corner in range(8):
-        jx, jy, jz = cx + (corner >> 2), cy + (corner >> 1 & 1), cz + (corner & 1)
-        is_within = abs(x - jx) < 1.0 and abs(y - jy) < 1.0 and abs(z - jz) < 1.0
-        is_within = is_within and min(jx, jy, jz) >= -BLOCK and max(jx, jy, jz) < 2 * BLOCK
-        block = neighbor_of_node(jx, jy, jz, around) if is_within else -1
-        if block < 0:
-            continue
-        at = corner_place(jx, jy, jz, around)
-        if rows[block] < 0 or distance[rows[block], at] > 0.0:
-            feet.above[foot, above] = block * block_nodes + at
-            above += 1
-    feet.counts[foot], feet.above_counts[foot] = count, above
+    feet.counts[foot] = count
+    feet.touching[foot] = TOUCHING if settles else TOUCHING_FLUID * outside if sinks else 0.0
+    find_above(foot, (x + nx, y + ny, z + nz), rows, around, distance, feet)
 
 
 @parallel_kernel

@@ -381,4 +381,4 @@ def _fields_of(instances: list[MaterialInstance], store: ParticleStore, full_mas
     is_cohesive = np.array([all(instance.is_fluid or not instance.law.mixes for instance in group) for group in groups])
     is_wet = np.array([any(instance.is_fluid for instance in group) for group in groups])
     fluids = np.flatnonzero([instance.is_fluid for instance in instances])
-    return Fields(is_fluid, is_cohesive & ~is_fluid, np.where(is_wet, full_mass, 0.0), fluids)
+    return Fields(is_fluid, is_cohesive, np.where(is_wet, full_mass, 0.0), fluids)

@@ -3,10 +3,12 @@
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
 from mpm_addon.core.arithmetic.operations import constant, generic, maximum, minimum
+from mpm_addon.core.contact import obstacles
 from mpm_addon.core.laws import LAWS
 from mpm_addon.core.laws.water import Water, WaterConstants
 from mpm_addon.core.scene.animation import Animation
@@ -83,6 +85,26 @@ def shaken(law: str = "water", *, offset: float = 0.0, spacing: float | None = N
 def fallen_dam(*, offset: float = 0.0) -> Pool:
     """Water in a tank, eight seconds after a column of it was let go."""
     return pools(everyday_scene("dam", offset=offset), (8.0,))[0]
+
+
+def slab_surface(*, offset: float, fall: float) -> float:
+    """The height below which 98 % of a slab of water is, over .98 of its depth, three seconds after it fell by a number of cells."""
+    scene = everyday_scene("slab", offset=offset)
+    (emitter,) = scene.emitters
+    depth, low = emitter.shape.size[2], scene.domain.min[2]
+    x, y, _ = emitter.shape.center
+    center = (x, y, low + fall * scene.solver.grid_spacing + 0.5 * depth)
+    scene = replace(scene, emitters=(replace(emitter, shape=replace(emitter.shape, center=center)),))
+    simulation = Simulation(scene)
+    for _ in simulation.frames():
+        pass
+    return (float(np.quantile(diagnostics.positions(simulation)[:, 2], 0.98)) - low) / (0.98 * depth)
+
+
+def slab_surface_without_sinking(*, offset: float) -> float:
+    """The same if water never sinks onto what it has landed on: the negative control."""
+    with mock.patch.object(obstacles, "SETTLING", 0.0):
+        return slab_surface(offset=offset, fall=1.0)
 
 
 @lru_cache
