@@ -14,7 +14,7 @@ _SIZE = 0.06
 
 def build(stage: Stage) -> None:
     stage.frames(96)
-    stage.cells(0.0029, full=0.0014)
+    stage.cells(0.0027, full=0.0014)
     stage.floor(0.3, (0.45, 0.50, 0.53), tile=0.05, surface="sticky")
     head = stage.collider(
         "Suzanne",
