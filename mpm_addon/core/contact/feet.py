@@ -83,8 +83,8 @@ def find_above(foot, point, rows, around, distance, feet):
 
 
 @kernel
-def material_above(nodes, feet, foot):
-    """Among the nodes outside, around the point one cell above a foot: the greatest mass [kg] and normal speed [m/s]."""
+def find_material_above(nodes, feet, foot):
+    """Among the nodes outside, around the point one cell above a foot, find the greatest mass and normal speed."""
     p, most, fastest = 4 * foot, 0.0, 0.0
     for n in range(feet.above_counts[foot]):
         at = NODE * feet.above[foot, n]
@@ -94,7 +94,7 @@ def material_above(nodes, feet, foot):
         for axis in range(3):
             speed += (nodes[at + axis] - feet.velocities[p + axis]) * feet.normals[p + axis]
         most, fastest = max(most, nodes[at + 3]), max(fastest, abs(speed))
-    return most, fastest
+    feet.mass_above[foot], feet.speed_above[foot] = most, fastest
 
 
 @kernel
@@ -131,7 +131,7 @@ def lowering(depth, normal, highest):
 
 @generic
 def find_material(nodes, feet, foot, surface, settling):
-    """Find the nodes with mass around a foot; returns IDLE, ACTIVE or BEHIND.
+    """Find the nodes with mass around a foot, after `find_material_above`; returns IDLE, ACTIVE or BEHIND.
 
     Args:
         surface: STICKY, SLIP or SEPARATE.
@@ -142,7 +142,7 @@ def find_material(nodes, feet, foot, surface, settling):
         return IDLE
     p = 4 * foot
     feet.counted[feet.rows[foot]] = mass_inside
-    above, speed_above = material_above(nodes, feet, foot)
+    above, speed_above = feet.mass_above[foot], feet.speed_above[foot]
     if above == 0.0:
         feet.counted[feet.rows[foot]] = max(mass_inside, feet.filling[foot])
         return BEHIND

@@ -13,6 +13,7 @@ from ..arithmetic.operations import generic
 from ..compilation.kernel import kernel
 from ..compilation.team import parallel_kernel
 from ..compilation.tickets import shared, wait_for
+from ..transfer.blocks import NODE
 from .deep_nodes import collide_deep_node, collide_deep_nodes
 from .feet import (
     ACTIVE,
@@ -23,6 +24,7 @@ from .feet import (
     find_active_feet,
     find_excess,
     find_material,
+    find_material_above,
     hold_behind,
     share_momentum,
     solve_foot,
@@ -30,17 +32,19 @@ from .feet import (
     solve_run,
 )
 
-# loops over the lone ones, and loops for each level of the others
-LONE_LOOPS, LOOPS_PER_LEVEL = 3, 6
+# loops over all feet and over the lone ones, and loops for each level of the others
+FIRST_LOOPS, LOOPS_PER_LEVEL = 3, 6
 # how often contact is solved in a substep at most
 ROUNDS = 2
-# how many lone feet or deep nodes a thread takes at once
+# how many feet or deep nodes a thread takes at once
 GRAIN = 128
 
 
-@parallel_kernel(loops=lambda *arguments: LONE_LOOPS + LOOPS_PER_LEVEL * arguments[4].levels.size)
+@parallel_kernel(loops=lambda *arguments: FIRST_LOOPS + LOOPS_PER_LEVEL * arguments[4].levels.size)
 def apply_initial_impulses(tickets, nodes, deep, feet, lone, slabs, surfaces, frictions, settling):
     """Apply colliders to the deep nodes, solve the lone feet, find the others with material, and apply estimated normal impulses at these.
+
+    The material above feet is found first: it may be at nodes of other feet, and how it is found must not depend on their order.
 
     Args:
         nodes: (4 * nodes,) velocity and mass; changed.
@@ -55,18 +59,22 @@ def apply_initial_impulses(tickets, nodes, deep, feet, lone, slabs, surfaces, fr
         Whether a foot that is not lone has material.
     """
     count, pieces = surfaces.size, slabs.cuts.size - 1
-    meet_lone(tickets, nodes, deep, feet, lone, surfaces, frictions, settling)
+    for foot in shared(tickets[0], feet.first[slabs.slab_count * count], GRAIN):
+        if nodes[NODE * feet.nodes[foot] + 3] != 0.0:
+            find_material_above(nodes, feet, foot)
+    wait_for(tickets[0])
+    meet_lone(tickets[1:FIRST_LOOPS], nodes, deep, feet, lone, surfaces, frictions, settling)
     if pieces == 1:
-        for _ in shared(tickets[LONE_LOOPS], 1, 1):
+        for _ in shared(tickets[FIRST_LOOPS], 1, 1):
             for owner in range(count):
                 meet_in_turn(nodes, deep, feet, owner, slabs, surfaces, frictions, settling)
-        wait_for(tickets[LONE_LOOPS])
+        wait_for(tickets[FIRST_LOOPS])
     else:
         last = 0
         for owner in range(count):
             last = max(last, slabs.levels[owner])
         for level in range(last + 1):
-            first = LONE_LOOPS + LOOPS_PER_LEVEL * level
+            first = FIRST_LOOPS + LOOPS_PER_LEVEL * level
             meet_level(tickets[first : first + LOOPS_PER_LEVEL], level, nodes, deep, feet, slabs, (surfaces, frictions, settling))
     found = 0
     for run in range(slabs.slab_count * count):
@@ -76,24 +84,19 @@ def apply_initial_impulses(tickets, nodes, deep, feet, lone, slabs, surfaces, fr
 
 @generic
 def meet_lone(tickets, nodes, deep, feet, lone, surfaces, frictions, settling):
-    """Apply colliders to the lone deep nodes, and solve the lone feet; see `apply_initial_impulses`.
-
-    Feet are found before any is solved, because the material above a foot may be at nodes of others.
-    """
+    """Apply colliders to the lone deep nodes, and solve the lone feet; see `apply_initial_impulses`."""
     for each in shared(tickets[0], lone.deep.size, GRAIN):
         owner = lone.deep_owners[each]
         collide_deep_node(nodes, deep, lone.deep[each], surfaces[owner], frictions[owner], feet.counted)
     wait_for(tickets[0])
     for each in shared(tickets[1], lone.feet.size, GRAIN):
-        lone.states[each] = find_material(nodes, feet, lone.feet[each], surfaces[lone.owners[each]], settling)
-    wait_for(tickets[1])
-    for each in shared(tickets[2], lone.feet.size, GRAIN):
         foot, owner = lone.feet[each], lone.owners[each]
+        lone.states[each] = find_material(nodes, feet, foot, surfaces[owner], settling)
         if lone.states[each] == BEHIND:
             hold_behind(nodes, feet, foot)
         elif lone.states[each] == ACTIVE:
             solve_lone_foot(nodes, feet, foot, surfaces[owner], frictions[owner, 1] if feet.is_fluid[foot] else frictions[owner, 0])
-    wait_for(tickets[2])
+    wait_for(tickets[1])
 
 
 @kernel

@@ -91,6 +91,7 @@ class Feet(NamedTuple):
         places: positions of the feet from the origin of the node's block [cells], shape (4 n,).
         normals: unit, outward, shape (4 n,).
         velocities: of the collider [m/s], shape (4 n,).
+        mass_above, speed_above: * the greatest mass [kg] and normal speed [m/s] at the nodes above, shapes (n,), if the node has mass.
         weights: * weights of the corners with mass, shape (n, c).
         shares: * these over the effective masses [1/kg], shape (n, c).
         settling: * the speed with which the material may sink toward the surface [m/s], shape (n,).
@@ -122,6 +123,8 @@ class Feet(NamedTuple):
     places: NDArray[np.floating]
     normals: NDArray[np.floating]
     velocities: NDArray[np.floating]
+    mass_above: NDArray[np.float64]
+    speed_above: NDArray[np.float64]
     weights: NDArray[np.floating]
     shares: NDArray[np.floating]
     settling: NDArray[np.float64]
@@ -153,7 +156,8 @@ def allocate_feet(
         "above": np.zeros((count, 8), np.int32),
         **{name: np.zeros(around, dtype) for name in ("linear", "even", "weights", "shares")},
         **{name: np.zeros(vectors, dtype) for name in ("places", "normals", "velocities", "offsets", "friction_impulses")},
-        **{name: np.zeros(places) for name in ("touching", "lowered", "filling", "settling", "ease", "pressing", "normal_impulses")},
+        **{name: np.zeros(places) for name in ("touching", "lowered", "filling", "mass_above", "speed_above")},
+        **{name: np.zeros(places) for name in ("settling", "ease", "pressing", "normal_impulses")},
     }
     return Feet(**arrays)
 

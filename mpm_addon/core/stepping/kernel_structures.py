@@ -50,6 +50,6 @@ STRUCTURES = {
     "feet": (
         "contact.surface.Feet",
         "int1 int1 short1 short1 short1 short1 bool1 float1 float1 bool1 float1 short1 short2 short2 real2 real2 short1 short2 real1 real1 "
-        "real1 real2 real2 float1 real1 float1 float1 float1 real1 float1",
+        "real1 float1 float1 real2 real2 float1 real1 float1 float1 float1 real1 float1",
     ),
 }

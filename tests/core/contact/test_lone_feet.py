@@ -11,8 +11,7 @@ from mpm_addon.core import simulate
 from mpm_addon.core.contact import footing
 from mpm_addon.core.contact.feet import ACTIVE
 from mpm_addon.core.contact.lone_feet import Lone, none_lone
-from mpm_addon.core.geometry.shapes import SHAPES
-from mpm_addon.core.scene.description import Collider, Emitter, Scene
+from mpm_addon.core.scene.description import Emitter, Scene
 from mpm_addon.core.scene.settings import SIDES, Domain, Side
 from mpm_addon.core.stepping.simulation import Simulation
 from mpm_addon.core.stepping.stepper import Stepper
@@ -75,10 +74,6 @@ def test_solving_lone_feet_once_gives_what_sweeps_over_all_feet_give(
     monkeypatch: pytest.MonkeyPatch, law: str, offset: float, surface: str
 ) -> None:
     example = in_a_box(law, offset, surface, precision="float64")
-    if law != "sand":
-        # how solids and water settle depends on the material above, which a second wall may have moved before: here is only a floor
-        floor = Collider("floor", SHAPES["plane"](point=(0.0, 0.0, offset * 0.05)), surface=surface, friction=0.5)
-        example = dataclasses.replace(example, domain=Domain(), colliders=(floor,))
     position, velocity = final(example)
 
     def found_none(feet: Any, deep: Any, *rest: int) -> Lone:
