@@ -1,15 +1,18 @@
-"""Firs for winter scenes: tiers of branches, the snow on them, and trunks.
+"""Firs in snow: tiers of branches, the snow on them, and trunks.
 
 Knows nothing of Blender. Lengths are in the caller's unit.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .relief import lattice_value
 from .solids import Point, Solid, lofted, together, turned
 
-NEEDLES, BARK = (0.018, 0.045, 0.024), (0.07, 0.045, 0.03)
+# The colors of snow: in hollows, and on the firs.
+SNOW: tuple[Point, Point] = ((0.74, 0.79, 0.88), (0.86, 0.89, 0.94))
+_NEEDLES, _BARK = (0.018, 0.045, 0.024), (0.07, 0.045, 0.03)
 # Around a tier: the corners of firs nearby, and of those in the background.
 NEAR, FAR = 36, 12
 _TIERS, _RADIUS, _TRUNK = 9, 0.25, 0.03
@@ -53,3 +56,12 @@ class Fir(NamedTuple):
             reach = radius * ragged
             edge.append((x + reach * math.cos(turn), y + reach * math.sin(turn), high - (high - low) * ragged + lift))
         return lofted([edge], (x, y, low + 0.45 * (high - low) + lift), (x, y, high + lift))
+
+
+def planted(firs: Sequence[Fir]) -> list[tuple[str, Solid, Point]]:
+    """What is seen of firs: names, solids and colors."""
+    return [
+        ("Needles", together([fir.crown() for fir in firs]), _NEEDLES),
+        ("Snow on Firs", together([fir.load() for fir in firs]), SNOW[1]),
+        ("Trunks", together([fir.trunk() for fir in firs]), _BARK),
+    ]

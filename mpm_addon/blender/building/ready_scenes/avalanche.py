@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from ..firs import BARK, FAR, NEEDLES, Fir
+from ..firs import FAR, SNOW, Fir, planted
 from ..relief import lattice_value, noise, slab, spread
 from ..solids import together
 from ..stages import Stage
@@ -11,7 +11,6 @@ from ..stages import Stage
 LABEL = "Avalanche"
 DESCRIPTION = "A slab of snow slides down a slope and through firs"
 
-_SNOW = ((0.74, 0.79, 0.88), (0.86, 0.89, 0.94))
 # The slope's steepness, and the length over which it ends in the valley [m].
 _SLOPE, _BEND = 0.62, 3.0
 # The slab of snow: half its width, where it lies up the slope, its depth and its distance to the ground [m].
@@ -32,13 +31,11 @@ def build(stage: Stage) -> None:
     stage.frames(96)
     stage.cells(0.225, full=0.122)
     ground = spread(-50.0, 50.0, 0.4, growth=1.08), spread(-25.0, 60.0, 0.4, growth=1.055)
-    slope = stage.natural("Slope", slab(*ground, _deep, slope_height), _SNOW, 2.5, relief=0.04)
+    slope = stage.natural("Slope", slab(*ground, _deep, slope_height), SNOW, 2.5, relief=0.04)
     stage.collide(slope, surface="separate", friction=0.25)
     standing = [Fir((x, y, slope_height(x, y)), height) for x, y, height in _STANDING]
-    firs = [*standing, *_forest()]
-    stage.seen("Needles", together([fir.crown() for fir in firs]), (0.0, 0.0, 0.0), NEEDLES, roughness=0.9)
-    stage.seen("Snow on Firs", together([fir.load() for fir in firs]), (0.0, 0.0, 0.0), _SNOW[1], roughness=0.8)
-    stage.seen("Trunks", together([fir.trunk() for fir in firs]), (0.0, 0.0, 0.0), BARK, roughness=0.9)
+    for name, solid, color in planted([*standing, *_forest()]):
+        stage.seen(name, solid, (0.0, 0.0, 0.0), color, roughness=0.9)
     stage.obstacle("Firs", together([part for fir in standing for part in (fir.trunk(), fir.hull())]), friction=0.4)
     lying = spread(-_HALF, _HALF, 0.4), [_FROM + 0.4 * step for step in range(1 + round((_TO - _FROM) / 0.4))]
     snow = stage.emitter("Snow", slab(*lying, _bed, _surface), (0.0, 0.0, 0.0), "snow", velocity=(0.0, -10.0, -5.8))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from ..firs import BARK, FAR, NEEDLES, Fir
+from ..firs import FAR, SNOW, Fir, planted
 from ..relief import lattice_value, noise, slab, spread
 from ..solids import Solid, ball, box, together
 from ..stages import Stage
@@ -11,7 +11,6 @@ from ..stages import Stage
 LABEL = "Snowball"
 DESCRIPTION = "A snowball bursts against a wall in slow motion"
 
-_SNOW = ((0.74, 0.79, 0.88), (0.86, 0.89, 0.94))
 _BRICK, _MORTAR = ((0.22, 0.055, 0.035), (0.36, 0.11, 0.065)), (0.32, 0.30, 0.28)
 # The wall: its size and place, a brick with its joints, and how thick these are [m].
 _WALL, _AT = (0.24, 1.20, 0.56), (0.41, 0.0, 0.28)
@@ -22,7 +21,7 @@ def build(stage: Stage) -> None:
     stage.frames(48, time_scale=0.35)
     stage.cells(0.0225, full=0.0092)
     field = spread(-30.0, 30.0, 0.12, growth=1.06), spread(-20.0, 50.0, 0.12, growth=1.06)
-    stage.natural("Ground", slab(*field, _deep, ground_height), _SNOW, 0.3, relief=0.05)
+    stage.natural("Ground", slab(*field, _deep, ground_height), SNOW, 0.3, relief=0.05)
     stage.obstacle("Floor", box((6.4, 6.4, 0.2)).moved((0.0, 0.0, -0.1)), surface="sticky")
     wall = stage.obstacle("Wall", box(_WALL).moved(_AT), friction=0.4)
     deep, wide, tall = (edge - 2.0 * _JOINT for edge in _WALL)
@@ -32,10 +31,8 @@ def build(stage: Stage) -> None:
     ):
         part.parent = wall
     stage.emitter("Snowball", ball(0.2), (-0.75, -0.05, 0.58), "snow", velocity=(7.0, 0.0, 0.9), angular_velocity=(0.0, 200.0, 90.0))
-    firs = list(_forest())
-    stage.seen("Needles", together([fir.crown() for fir in firs]), (0.0, 0.0, 0.0), NEEDLES, roughness=0.9)
-    stage.seen("Snow on Firs", together([fir.load() for fir in firs]), (0.0, 0.0, 0.0), _SNOW[1], roughness=0.8)
-    stage.seen("Trunks", together([fir.trunk() for fir in firs]), (0.0, 0.0, 0.0), BARK, roughness=0.9)
+    for name, solid, color in planted(list(_forest())):
+        stage.seen(name, solid, (0.0, 0.0, 0.0), color, roughness=0.9)
     stage.fog()
     # as much again as the grains themselves would hide its chunks
     stage.debris(chips=1.0, dust=3.0, bounce=0.1, friction=0.9)
